@@ -1,0 +1,286 @@
+//! Policies in order, and how a message passes through them.
+
+use core::time::Duration;
+
+use crate::config::ConfigError;
+use crate::exchange::{Exchange, ExchangeId, Worker};
+use crate::host::{Direction, Level};
+use crate::link::{Link, PolicyLink};
+use crate::policy::{BodyEvent, CallOutReply, EndOfStream, Flow, Policy};
+use crate::reply::Reply;
+
+/// Policies in order. A policy that waits stops a message exactly there, and it goes on exactly there.
+#[derive(Default)]
+pub struct Chain {
+    links: Vec<Box<dyn Link>>,
+}
+
+impl Chain {
+    /// A chain without policies: everything passes.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Appends a policy.
+    #[must_use]
+    pub fn then<P: Policy>(mut self, policy: P) -> Self {
+        self.links.push(Box::new(PolicyLink::new(policy)));
+        self
+    }
+
+    /// Appends the policy that `document` configures.
+    ///
+    /// # Errors
+    /// What is wrong with the document.
+    pub fn then_configured<P: Policy>(self, document: &[u8]) -> Result<Self, ConfigError> {
+        let config = crate::config::parse::<P::Config>(document)?;
+        Ok(self.then(P::from_config(config)?))
+    }
+
+    /// The policies' names in order.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> {
+        self.links.iter().map(|link| link.name())
+    }
+
+    pub(crate) fn start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {
+        self.links.iter_mut().enumerate().try_for_each(|(at, link)| {
+            worker.link = at;
+            link.start(worker)
+        })
+    }
+
+    pub(crate) fn tick_period(&self) -> Option<Duration> {
+        self.links.iter().filter_map(|link| link.tick_period()).min()
+    }
+
+    pub(crate) fn tick(&mut self, worker: &mut Worker<'_>) {
+        for (at, link) in self.links.iter_mut().enumerate() {
+            worker.link = at;
+            link.tick(worker);
+        }
+    }
+
+    /// Offers the reply to each policy: tokens are unique in the worker, and a policy knows its own.
+    pub(crate) fn call_out_reply(&mut self, reply: CallOutReply, worker: &mut Worker<'_>) {
+        for (at, link) in self.links.iter_mut().enumerate() {
+            worker.link = at;
+            link.call_out_reply(reply, worker);
+        }
+    }
+
+    pub(crate) fn open(&mut self, slot: usize) {
+        for link in &mut self.links {
+            link.open(slot);
+        }
+    }
+
+    pub(crate) fn log(&mut self, slot: usize, exchange: &mut Exchange<'_>) {
+        for (at, link) in self.links.iter_mut().enumerate() {
+            exchange.link = at;
+            link.log(slot, exchange);
+        }
+    }
+
+    pub(crate) fn close(&mut self, slot: usize, id: ExchangeId) {
+        for link in &mut self.links {
+            link.close(slot, id);
+        }
+    }
+
+    /// Begins a passage for a message whose headers have come, through the policies that `seen_by` picks.
+    pub(crate) fn begin(&self, passage: &mut Passage, end: EndOfStream, seen_by: Option<&Passage>) {
+        passage.held = 0;
+        passage.ended = end == EndOfStream::Yes;
+        passage.has_trailers = false;
+        passage.stages.clear();
+        passage.stages.resize(self.links.len(), Stage::default());
+        if let Some(request) = seen_by {
+            for (stage, request) in passage.stages.iter_mut().zip(&request.stages) {
+                stage.skipped = !request.headers_seen;
+            }
+        }
+    }
+
+    /// Takes the message as far as it will go: each policy in turn gets what it has not seen yet, until one does
+    /// not let it pass.
+    pub(crate) fn advance(
+        &mut self,
+        slot: usize,
+        passage: &mut Passage,
+        at: Direction,
+        exchange: &mut Exchange<'_>,
+    ) -> Flow {
+        let Passage { stages, held, ended, has_trailers } = passage;
+        let input = Input { held: *held, ended: *ended, has_trailers: *has_trailers };
+        let mut policies = self.links.iter_mut().zip(stages.iter_mut()).enumerate();
+        while let Some((place, (link, stage))) = match at {
+            Direction::Request => policies.next(),
+            Direction::Response => policies.next_back(),
+        } {
+            exchange.link = place;
+            match stage.take(input, link.as_mut(), slot, at, exchange) {
+                Flow::Continue => {}
+                stop => return stop,
+            }
+        }
+        passage.release();
+        Flow::Continue
+    }
+
+    /// Lets the policy at `place`, which waits, decide, and takes the message on from there.
+    pub(crate) fn wake(
+        &mut self,
+        place: usize,
+        slot: usize,
+        passage: &mut Passage,
+        at: Direction,
+        exchange: &mut Exchange<'_>,
+    ) -> Flow {
+        let (Some(link), Some(stage)) = (self.links.get_mut(place), passage.stages.get_mut(place)) else {
+            return Flow::Wait;
+        };
+        exchange.link = place;
+        match stage.heed(link.wake(slot, exchange)) {
+            Flow::Reply(reply) => Flow::Reply(reply),
+            Flow::Wait => Flow::Wait,
+            Flow::Continue | Flow::NeedBody => self.advance(slot, passage, at, exchange),
+        }
+    }
+}
+
+/// How far one message of an exchange has come.
+#[derive(Debug, Default)]
+pub(crate) struct Passage {
+    /// One for each policy of the chain.
+    stages: Vec<Stage>,
+    /// Bytes of body in the host's buffer.
+    held: usize,
+    ended: bool,
+    has_trailers: bool,
+}
+
+impl Passage {
+    pub(crate) fn has_begun(&self) -> bool {
+        !self.stages.is_empty()
+    }
+
+    pub(crate) fn reset(&mut self) {
+        self.stages.clear();
+    }
+
+    /// Whether the message waits for the policy at `place`.
+    pub(crate) fn waits_for(&self, place: usize) -> bool {
+        self.stages.get(place).is_some_and(|stage| stage.answer == Answer::Waits)
+    }
+
+    /// The host now holds `held` bytes of body.
+    pub(crate) fn body_came(&mut self, held: usize, end: EndOfStream) {
+        self.held = held;
+        self.ended = end == EndOfStream::Yes;
+    }
+
+    pub(crate) fn trailers_came(&mut self) {
+        self.has_trailers = true;
+        self.ended = true;
+    }
+
+    /// The host passes on what it held: the next piece of body starts an empty buffer.
+    fn release(&mut self) {
+        self.held = 0;
+        for stage in &mut self.stages {
+            stage.body_seen = 0;
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Input {
+    held: usize,
+    ended: bool,
+    has_trailers: bool,
+}
+
+/// How much of a message one policy has seen, and what it answered last.
+#[derive(Debug, Clone, Default)]
+struct Stage {
+    /// The policy is left out of this passage: it has not seen the request.
+    skipped: bool,
+    headers_seen: bool,
+    body_seen: usize,
+    end_seen: bool,
+    trailers_seen: bool,
+    answer: Answer,
+}
+
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Answer {
+    #[default]
+    Passes,
+    Waits,
+    NeedsBody,
+}
+
+impl Stage {
+    /// Gives the policy whatever is new to it, piece by piece, until it stops the message or has seen all.
+    fn take(
+        &mut self,
+        input: Input,
+        link: &mut dyn Link,
+        slot: usize,
+        at: Direction,
+        exchange: &mut Exchange<'_>,
+    ) -> Flow {
+        if self.skipped {
+            return Flow::Continue;
+        }
+        if self.answer == Answer::Waits {
+            return Flow::Wait;
+        }
+        loop {
+            let flow = if !self.headers_seen {
+                self.headers_seen = true;
+                self.end_seen = input.ended && !input.has_trailers && input.held == 0;
+                link.headers(slot, exchange, at, EndOfStream::from(self.end_seen))
+            } else if self.body_seen < input.held || (input.ended && !input.has_trailers && !self.end_seen) {
+                let fresh = self.body_seen.min(input.held)..input.held;
+                self.body_seen = input.held;
+                self.end_seen = input.ended && !input.has_trailers;
+                let end = EndOfStream::from(self.end_seen);
+                link.body(slot, exchange, at, BodyEvent { fresh, end })
+            } else if input.has_trailers && !self.trailers_seen {
+                self.trailers_seen = true;
+                link.trailers(slot, exchange, at)
+            } else {
+                break;
+            };
+            match self.heed(flow) {
+                Flow::Continue | Flow::NeedBody => {}
+                stop => return stop,
+            }
+        }
+        match self.answer {
+            Answer::Passes => Flow::Continue,
+            Answer::NeedsBody if input.ended => {
+                // Nothing more will come, so to hold the message would be to hang it.
+                exchange.host().log(
+                    Level::Error,
+                    &format!(
+                        "{}: asked for more of a body that has ended; the exchange is refused",
+                        link.name()
+                    ),
+                );
+                Flow::Reply(Box::new(Reply::internal_error()))
+            }
+            Answer::NeedsBody | Answer::Waits => Flow::Wait,
+        }
+    }
+
+    fn heed(&mut self, flow: Flow) -> Flow {
+        self.answer = match flow {
+            Flow::Wait => Answer::Waits,
+            Flow::NeedBody => Answer::NeedsBody,
+            Flow::Continue | Flow::Reply(_) => Answer::Passes,
+        };
+        flow
+    }
+}

@@ -1,0 +1,184 @@
+//! Reading configuration, and saying what is wrong with it.
+
+use core::fmt;
+use std::borrow::Cow;
+
+use serde::de::DeserializeOwned;
+
+use crate::protobuf_struct;
+
+/// Why a configuration is refused: which field, what is wrong, and what would be right. It never shows the
+/// field's value, which may be a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ConfigError {
+    path: String,
+    problem: String,
+}
+
+impl ConfigError {
+    /// An error in the field at `path` (`auth.timeout_ms`, `rules[2].name`; empty for the whole document).
+    pub fn new(path: impl Into<String>, problem: impl Into<String>) -> Self {
+        Self { path: path.into(), problem: problem.into() }
+    }
+
+    /// The same error, for a document that stands at `prefix` in a larger one.
+    #[must_use]
+    pub fn within(mut self, prefix: &str) -> Self {
+        self.path = if self.path.is_empty() {
+            prefix.to_owned()
+        } else if self.path.starts_with('[') {
+            format!("{prefix}{}", self.path)
+        } else {
+            format!("{prefix}.{}", self.path)
+        };
+        self
+    }
+
+    /// The field's path.
+    pub fn path(&self) -> &str {
+        &self.path
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            f.write_str(&self.problem)
+        } else {
+            write!(f, "{}: {}", self.path, self.problem)
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}
+
+/// Reads a JSON document, as text or as a serialized `google.protobuf.Struct`. Nothing at all counts as `{}`, which is what a host gives when the operator wrote no
+/// configuration.
+///
+/// # Errors
+/// The first thing that is wrong, with its place.
+pub fn parse<T: DeserializeOwned>(document: &[u8]) -> Result<T, ConfigError> {
+    let document = match document.trim_ascii() {
+        [] => Cow::Borrowed(&b"{}"[..]),
+        [b'{', ..] => Cow::Borrowed(document),
+        _ => protobuf_struct::to_json(document).map_or(Cow::Borrowed(document), Cow::Owned),
+    };
+    let mut deserializer = serde_json::Deserializer::from_slice(&document);
+    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+        let path = match error.path().to_string() {
+            path if path == "." => String::new(),
+            path => path,
+        };
+        ConfigError::new(path, describe(error.inner()))
+    })?;
+    deserializer.end().map_err(|error| ConfigError::new("", describe(&error)))?;
+    Ok(value)
+}
+
+/// What serde says, less the offending value.
+fn describe(error: &serde_json::Error) -> String {
+    use serde_json::error::Category;
+    match error.classify() {
+        Category::Data => without_value(&without_place(&error.to_string())),
+        Category::Syntax | Category::Eof | Category::Io => format!("not JSON: {error}"),
+    }
+}
+
+/// Cuts the " at line 1 column 2" that serde_json appends: the path says it better.
+fn without_place(message: &str) -> String {
+    match message.rfind(" at line ") {
+        Some(at) => message.chars().take(message.get(..at).unwrap_or_default().chars().count()).collect(),
+        None => message.to_owned(),
+    }
+}
+
+/// serde's messages are "invalid type: string \"s3cret\", expected u64" and "unknown variant `s3cret`, expected
+/// ...": what was found goes, its type and what was expected stay.
+fn without_value(message: &str) -> String {
+    for (prefix, found) in [
+        ("invalid type: ", true),
+        ("invalid value: ", true),
+        ("invalid length ", false),
+        ("unknown variant ", false),
+    ] {
+        let Some(rest) = message.strip_prefix(prefix) else {
+            continue;
+        };
+        // The value comes first and may itself contain ", expected ": the last one is serde's.
+        let Some((value, expected)) = rest.rsplit_once(", expected ") else {
+            return "not what is expected here".to_owned();
+        };
+        let kind: String = value.chars().take_while(|c| c.is_ascii_alphabetic() || *c == ' ').collect();
+        return match kind.trim() {
+            kind if found && !kind.is_empty() => format!("expected {expected}, found {kind}"),
+            _ => format!("expected {expected}"),
+        };
+    }
+    message.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde::Deserialize;
+
+    use super::*;
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Document {
+        #[serde(default)]
+        inner: Vec<Inner>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(deny_unknown_fields)]
+    struct Inner {
+        count: u64,
+        mode: Option<Mode>,
+    }
+
+    #[derive(Debug, Deserialize, PartialEq)]
+    #[serde(rename_all = "kebab-case")]
+    enum Mode {
+        Open,
+        Closed,
+    }
+
+    fn error(document: &str) -> String {
+        parse::<Document>(document.as_bytes()).unwrap_err().to_string()
+    }
+
+    #[test]
+    fn names_the_field_and_what_would_be_right() {
+        for (document, expected) in [
+            (r#"{"inner":[{"count":1},{"count":"hunter2"}]}"#, "inner[1].count: expected u64, found string"),
+            (r#"{"inner":[{"count":-4}]}"#, "inner[0].count: expected u64, found integer"),
+            (r#"{"inner":[{}]}"#, "inner[0]: missing field `count`"),
+            (r#"{"inner":[{"count":1,"mode":"hunter2"}]}"#, "inner[0].mode: expected `open` or `closed`"),
+            (r#"{"iner":[]}"#, "iner: unknown field `iner`, expected `inner`"),
+            (r#"{"inner":"a, expected hunter2"}"#, "inner: expected a sequence, found string"),
+        ] {
+            assert_eq!(error(document), expected);
+            assert!(!error(document).contains("hunter2"));
+        }
+    }
+
+    #[test]
+    fn refuses_what_is_not_one_json_document() {
+        for document in ["{", "{} {}", "nonsense", "{\"inner\":[]},", "\u{0}"] {
+            assert!(error(document).starts_with("not JSON"), "{document:?}: {}", error(document));
+        }
+    }
+
+    #[test]
+    fn takes_an_absent_document_for_an_empty_one() {
+        assert_eq!(parse::<Document>(b" \n").unwrap(), Document { inner: Vec::new() });
+    }
+
+    #[test]
+    fn joins_paths_when_documents_are_nested() {
+        assert_eq!(ConfigError::new("a", "wrong").within("x").to_string(), "x.a: wrong");
+        assert_eq!(ConfigError::new("[0]", "wrong").within("x").to_string(), "x[0]: wrong");
+        assert_eq!(ConfigError::new("", "wrong").within("x").to_string(), "x: wrong");
+    }
+}

@@ -1,0 +1,331 @@
+//! Runs a chain for one worker, driven by the host's callbacks.
+
+use core::hash::{BuildHasherDefault, Hasher};
+use std::collections::HashMap;
+
+use crate::chain::{Chain, Passage};
+use crate::config::ConfigError;
+use crate::exchange::{Exchange, ExchangeId, Facts, Wake, Worker};
+use crate::host::{Direction, Focus, Level, Platform};
+use crate::policy::{CallOutReply, EndOfStream, Flow};
+use crate::reply::{RenderedReply, Reply};
+
+/// What the host shall do when a callback of an exchange returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// Pass on what it has.
+    Continue,
+    /// Hold what it has, until resumed or replied to.
+    Hold,
+}
+
+/// A chain at work: its exchanges, and who of them waits.
+pub struct Engine {
+    chain: Chain,
+    exchanges: HashMap<ExchangeId, usize, BuildHasherDefault<SequentialIdHasher>>,
+    slots: Vec<Slot>,
+    free: Vec<usize>,
+    wakes: Vec<Wake>,
+}
+
+#[derive(Default)]
+struct Slot {
+    facts: Facts,
+    request: Passage,
+    response: Passage,
+    replied: Replied,
+}
+
+impl Slot {
+    fn reset(&mut self) {
+        self.facts.reset();
+        self.request.reset();
+        self.response.reset();
+        self.replied = Replied::No;
+    }
+}
+
+/// Whether a policy has replied.
+#[derive(Debug, Default, Clone, Copy)]
+enum Replied {
+    #[default]
+    No,
+    /// The host sends the reply through the response callbacks, as it would an upstream's response.
+    BeforeResponse,
+    /// The reply takes the place of a response that had begun, and the host sends it past all policies.
+    DuringResponse,
+}
+
+impl Replied {
+    fn in_place_of(response: &Passage) -> Self {
+        if response.has_begun() { Self::DuringResponse } else { Self::BeforeResponse }
+    }
+
+    /// Whether nothing more of this message may go on.
+    fn ends(self, direction: Direction) -> bool {
+        match self {
+            Self::No => false,
+            Self::BeforeResponse => direction == Direction::Request,
+            Self::DuringResponse => true,
+        }
+    }
+}
+
+/// What has come of a message.
+#[derive(Clone, Copy)]
+enum Arrival {
+    Headers(EndOfStream),
+    Body { held: usize, end: EndOfStream },
+    Trailers,
+}
+
+impl Engine {
+    /// An engine that runs `chain`; [`start`](Engine::start) it before its first exchange.
+    pub fn new(chain: Chain) -> Self {
+        Self { chain, exchanges: HashMap::default(), slots: Vec::new(), free: Vec::new(), wakes: Vec::new() }
+    }
+
+    /// Starts the policies and the tick.
+    ///
+    /// # Errors
+    /// The first policy's refusal: the host lacks something that its configuration needs.
+    pub fn start(&mut self, platform: &dyn Platform) -> Result<(), ConfigError> {
+        let mut wakes = core::mem::take(&mut self.wakes);
+        let started = self.chain.start(&mut Worker { platform, wakes: &mut wakes, link: 0 });
+        self.wakes = wakes;
+        started?;
+        if let Some(period) = self.chain.tick_period()
+            && let Err(error) = platform.tick_every(period)
+        {
+            return Err(ConfigError::new(
+                "",
+                format!("the host refused a periodic tick, which is needed: {error}"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A new exchange begins.
+    pub fn open(&mut self, id: ExchangeId) {
+        let slot = self.free.pop().unwrap_or(self.slots.len());
+        if slot == self.slots.len() {
+            self.slots.push(Slot::default());
+        }
+        self.chain.open(slot);
+        self.exchanges.insert(id, slot);
+    }
+
+    /// Whether the exchange is open here.
+    pub fn has(&self, id: ExchangeId) -> bool {
+        self.exchanges.contains_key(&id)
+    }
+
+    /// How many exchanges are open.
+    pub fn open_exchanges(&self) -> usize {
+        self.exchanges.len()
+    }
+
+    /// Headers came.
+    pub fn on_headers(
+        &mut self,
+        platform: &dyn Platform,
+        id: ExchangeId,
+        direction: Direction,
+        end: EndOfStream,
+    ) -> Next {
+        self.on_arrival(platform, id, direction, Arrival::Headers(end))
+    }
+
+    /// Body came: the host's buffer now holds `held` bytes that have not been passed on.
+    pub fn on_body(
+        &mut self,
+        platform: &dyn Platform,
+        id: ExchangeId,
+        direction: Direction,
+        held: usize,
+        end: EndOfStream,
+    ) -> Next {
+        self.on_arrival(platform, id, direction, Arrival::Body { held, end })
+    }
+
+    /// Trailers came.
+    pub fn on_trailers(&mut self, platform: &dyn Platform, id: ExchangeId, direction: Direction) -> Next {
+        self.on_arrival(platform, id, direction, Arrival::Trailers)
+    }
+
+    fn on_arrival(
+        &mut self,
+        platform: &dyn Platform,
+        id: ExchangeId,
+        direction: Direction,
+        arrival: Arrival,
+    ) -> Next {
+        let Self { chain, exchanges, slots, wakes, .. } = self;
+        let Some((index, slot)) = exchanges.get(&id).and_then(|&index| Some((index, slots.get_mut(index)?)))
+        else {
+            // The host speaks of an exchange that it never announced. Nobody has looked at it, so it stays out.
+            platform.log(Level::Error, "callback for an unknown exchange; it is refused");
+            let _ = platform.reply(&Reply::internal_error().render(None));
+            return Next::Hold;
+        };
+        let Slot { facts, request, response, replied } = slot;
+        if replied.ends(direction) {
+            return Next::Hold;
+        }
+        let passage = match direction {
+            Direction::Request => {
+                if let Arrival::Headers(end) = arrival {
+                    chain.begin(request, end, None);
+                }
+                &mut *request
+            }
+            Direction::Response => {
+                if let Arrival::Headers(end) = arrival {
+                    chain.begin(response, end, Some(request));
+                }
+                &mut *response
+            }
+        };
+        if !passage.has_begun() {
+            // A body without headers (the headers callback is not exported, say) concerns no policy.
+            return Next::Continue;
+        }
+        match arrival {
+            Arrival::Headers(_) => {}
+            Arrival::Body { held, end } => passage.body_came(held, end),
+            Arrival::Trailers => passage.trailers_came(),
+        }
+        let mut exchange = Exchange { platform, id, facts, wakes, link: 0 };
+        let flow = chain.advance(index, passage, direction, &mut exchange);
+        let next = match flow {
+            Flow::Continue => Next::Continue,
+            Flow::Wait | Flow::NeedBody => Next::Hold,
+            Flow::Reply(reply) => {
+                *replied = Replied::in_place_of(response);
+                send(platform, &mut exchange, &reply);
+                Next::Hold
+            }
+        };
+        self.deliver_wakes(platform, Some((id, direction))).unwrap_or(next)
+    }
+
+    /// The reply to a call-out came, or the news that there is none (no headers).
+    pub fn on_call_out_reply(&mut self, platform: &dyn Platform, reply: CallOutReply) {
+        let Self { chain, wakes, .. } = self;
+        chain.call_out_reply(reply, &mut Worker { platform, wakes, link: 0 });
+        self.deliver_wakes(platform, None);
+    }
+
+    /// The tick came.
+    pub fn on_tick(&mut self, platform: &dyn Platform) {
+        let Self { chain, wakes, .. } = self;
+        chain.tick(&mut Worker { platform, wakes, link: 0 });
+        self.deliver_wakes(platform, None);
+    }
+
+    /// The exchange is over, and it is time to log it.
+    pub fn on_log(&mut self, platform: &dyn Platform, id: ExchangeId) {
+        let Self { chain, exchanges, slots, wakes, .. } = self;
+        let Some((index, slot)) = exchanges.get(&id).and_then(|&index| Some((index, slots.get_mut(index)?)))
+        else {
+            return;
+        };
+        chain.log(index, &mut Exchange { platform, id, facts: &mut slot.facts, wakes, link: 0 });
+    }
+
+    /// The host forgets the exchange.
+    pub fn close(&mut self, platform: &dyn Platform, id: ExchangeId) {
+        let Some(index) = self.exchanges.remove(&id) else {
+            return;
+        };
+        self.chain.close(index, id);
+        if let Some(slot) = self.slots.get_mut(index) {
+            slot.reset();
+        }
+        self.free.push(index);
+        self.deliver_wakes(platform, None);
+    }
+
+    /// Lets woken exchanges decide. One that wakes another adds to the list, which empties because an exchange
+    /// is woken only while it waits.
+    ///
+    /// The message that is `arriving` is not resumed, for its callback still runs and the host would hold it all
+    /// the same when that returns: if it has been woken and may go on, this says so.
+    fn deliver_wakes(
+        &mut self,
+        platform: &dyn Platform,
+        arriving: Option<(ExchangeId, Direction)>,
+    ) -> Option<Next> {
+        let mut next = None;
+        while let Some(wake) = self.wakes.pop() {
+            let Some(direction) = self.wake(platform, wake) else {
+                continue;
+            };
+            if arriving == Some((wake.id, direction)) {
+                next = Some(Next::Continue);
+            } else if let Err(error) = platform.resume(direction) {
+                platform.log(Level::Warn, &format!("the host did not resume an exchange: {error}"));
+            }
+        }
+        next
+    }
+
+    /// Lets a policy decide on an exchange that waits for it; says which of its messages may go on.
+    fn wake(&mut self, platform: &dyn Platform, Wake { id, link }: Wake) -> Option<Direction> {
+        let Self { chain, exchanges, slots, wakes, .. } = self;
+        let index = *exchanges.get(&id)?;
+        let Slot { facts, request, response, replied } = slots.get_mut(index)?;
+        let direction = [Direction::Response, Direction::Request].into_iter().find(|direction| {
+            let passage = match direction {
+                Direction::Request => &*request,
+                Direction::Response => &*response,
+            };
+            passage.waits_for(link) && !replied.ends(*direction)
+        })?;
+        // The host may have dropped it without a word, as it does with aborted requests; `close` will come or not.
+        platform.focus(Focus::Exchange(id)).ok()?;
+        let mut exchange = Exchange { platform, id, facts, wakes, link };
+        let passage = match direction {
+            Direction::Request => &mut *request,
+            Direction::Response => &mut *response,
+        };
+        match chain.wake(link, index, passage, direction, &mut exchange) {
+            Flow::Continue => Some(direction),
+            Flow::Wait | Flow::NeedBody => None,
+            Flow::Reply(reply) => {
+                *replied = Replied::in_place_of(response);
+                send(platform, &mut exchange, &reply);
+                None
+            }
+        }
+    }
+}
+
+fn send(platform: &dyn Platform, exchange: &mut Exchange<'_>, reply: &Reply) {
+    let rendered: RenderedReply = reply.render(exchange.request_headers().ok());
+    if let Err(error) = platform.reply(&rendered) {
+        // The exchange stays held, so nothing slips through; the host's own timeout ends it.
+        platform.log(Level::Error, &format!("the host did not send a reply: {error}"));
+    }
+}
+
+/// Hosts number exchanges one after the other, so the number itself spreads well over a table's buckets; the
+/// multiplication (by 2^32 over the golden ratio) sets the high bits, which the table also uses.
+#[derive(Default)]
+struct SequentialIdHasher(u64);
+
+impl Hasher for SequentialIdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_u32(u32::from(*byte));
+        }
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    }
+}

@@ -1,0 +1,248 @@
+//! An exchange as policies see it, and the worker that serves it.
+
+use core::fmt;
+use std::rc::Rc;
+
+use crate::headers::HeaderList;
+use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
+
+/// Names an exchange among those of a worker, for as long as it lasts.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ExchangeId(pub u32);
+
+/// A policy's wish to have an exchange woken that waits for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Wake {
+    pub(crate) id: ExchangeId,
+    /// The policy's place in the chain: a wake is good for no other policy that the exchange may wait for.
+    pub(crate) link: usize,
+}
+
+/// Who the caller is, once a policy has established it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Identity {
+    /// The client's identifier.
+    pub client_id: String,
+    /// A name for people.
+    pub name: Option<String>,
+    /// The service tier that the client belongs to.
+    pub tier: Option<String>,
+}
+
+/// What a policy decided on an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// It let the request pass.
+    Passed,
+    /// It had nothing to say on this request.
+    Skipped,
+    /// It refused the request.
+    Rejected,
+    /// It could not decide, and let the request pass as configured.
+    FailedOpen,
+    /// It could not decide, and refused the request as configured.
+    FailedClosed,
+}
+
+impl Verdict {
+    /// The word for logs and metrics.
+    pub const fn as_str(self) -> &'static str {
+        match self {
+            Self::Passed => "passed",
+            Self::Skipped => "skipped",
+            Self::Rejected => "rejected",
+            Self::FailedOpen => "failed-open",
+            Self::FailedClosed => "failed-closed",
+        }
+    }
+}
+
+/// A verdict with its author and its reason.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Outcome {
+    /// The policy's name.
+    pub policy: &'static str,
+    /// What it decided.
+    pub verdict: Verdict,
+    /// Why, in a word of the policy's documentation: `missing`, `invalid`.
+    pub reason: &'static str,
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.policy, self.verdict.as_str(), self.reason)
+    }
+}
+
+/// What the policies of a chain know together about one exchange.
+#[derive(Debug, Default)]
+pub(crate) struct Facts {
+    pub(crate) request: Option<HeaderList>,
+    pub(crate) identity: Option<Rc<Identity>>,
+    pub(crate) outcomes: Vec<Outcome>,
+    pub(crate) original_path: Option<Vec<u8>>,
+}
+
+impl Facts {
+    /// Makes ready for another exchange, keeping allocations that can serve again.
+    pub(crate) fn reset(&mut self) {
+        self.request = None;
+        self.identity = None;
+        self.original_path = None;
+        self.outcomes.clear();
+    }
+}
+
+/// One HTTP request and its response, in a callback.
+pub struct Exchange<'a> {
+    pub(crate) platform: &'a dyn Platform,
+    pub(crate) id: ExchangeId,
+    pub(crate) facts: &'a mut Facts,
+    pub(crate) wakes: &'a mut Vec<Wake>,
+    /// The place in the chain of the policy that is being called.
+    pub(crate) link: usize,
+}
+
+impl Exchange<'_> {
+    /// The exchange's name, to wake it by.
+    pub fn id(&self) -> ExchangeId {
+        self.id
+    }
+
+    /// The host, for all that is not offered here.
+    pub fn host(&self) -> &dyn Host {
+        self.platform.as_host()
+    }
+
+    /// The request's headers as the chain has left them, read from the host once for all policies. They stay
+    /// readable after the request phase, when the host may no longer have them.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn request_headers(&mut self) -> Result<&HeaderList, HostError> {
+        if self.facts.request.is_none() {
+            let headers = self.platform.headers(HeaderMap::RequestHeaders)?;
+            self.facts.request = Some(headers);
+        }
+        self.facts.request.as_ref().ok_or(HostError::NotFound)
+    }
+
+    /// The request's headers if a policy has read them.
+    pub fn known_request_headers(&self) -> Option<&HeaderList> {
+        self.facts.request.as_ref()
+    }
+
+    /// Replaces all fields of this name in the request by one.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn set_request_header(&mut self, name: &str, value: &[u8]) -> Result<(), HostError> {
+        if name == ":path" {
+            // Else the path as it came would be lost.
+            let _ = self.request_headers();
+        }
+        self.platform.set_header(HeaderMap::RequestHeaders, name, value)?;
+        if let Some(headers) = &mut self.facts.request {
+            if name == ":path" && self.facts.original_path.is_none() {
+                self.facts.original_path = headers.first(":path").map(<[u8]>::to_vec);
+            }
+            headers.set(name, value);
+        }
+        Ok(())
+    }
+
+    /// Removes all fields of this name from the request. Costs nothing when the request has none.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn remove_request_header(&mut self, name: &str) -> Result<(), HostError> {
+        if !self.request_headers()?.contains(name) {
+            return Ok(());
+        }
+        self.platform.remove_header(HeaderMap::RequestHeaders, name)?;
+        if let Some(headers) = &mut self.facts.request {
+            headers.remove(name);
+        }
+        Ok(())
+    }
+
+    /// The request's `:path` as it came, query included, even if a policy has changed it since.
+    pub fn original_path(&self) -> Option<&[u8]> {
+        self.facts.original_path.as_deref().or_else(|| self.facts.request.as_ref()?.first(":path"))
+    }
+
+    /// Who the caller is, if a policy has established it.
+    pub fn identity(&self) -> Option<&Identity> {
+        self.facts.identity.as_deref()
+    }
+
+    /// Tells later policies who the caller is.
+    pub fn set_identity(&mut self, identity: Rc<Identity>) {
+        self.facts.identity = Some(identity);
+    }
+
+    /// What policies have decided so far, in order.
+    pub fn outcomes(&self) -> &[Outcome] {
+        &self.facts.outcomes
+    }
+
+    /// Records what a policy decided.
+    pub fn record(&mut self, outcome: Outcome) {
+        self.facts.outcomes.push(outcome);
+    }
+
+    /// Sends an HTTP request on behalf of the worker: it outlives this exchange.
+    ///
+    /// # Errors
+    /// The host could not send it, and no reply will come.
+    pub fn call_out(&mut self, request: &CallOut<'_>) -> Result<CallToken, HostError> {
+        self.platform.focus(Focus::Worker)?;
+        let token = self.platform.call_out(request);
+        // The host restores the focus by itself when the callback ends; a refusal here shows in the calls after it.
+        let _ = self.platform.focus(Focus::Exchange(self.id));
+        token
+    }
+
+    /// Has another exchange, or this one, woken when this callback is over, if it [waits](crate::Flow::Wait) for
+    /// this policy; nothing happens if it is gone or does not.
+    pub fn wake(&mut self, id: ExchangeId) {
+        self.wakes.push(Wake { id, link: self.link });
+    }
+
+    /// Headers of a response, trailers, and so on: whatever map is there in this phase, uncached.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn headers(&self, map: HeaderMap) -> Result<HeaderList, HostError> {
+        self.platform.headers(map)
+    }
+
+    /// Bytes of the body that is being held.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn body(&self, direction: Direction, range: core::ops::Range<usize>) -> Result<Vec<u8>, HostError> {
+        self.platform.body(direction, range)
+    }
+}
+
+/// The worker, in a callback that belongs to no exchange.
+pub struct Worker<'a> {
+    pub(crate) platform: &'a dyn Platform,
+    pub(crate) wakes: &'a mut Vec<Wake>,
+    /// The place in the chain of the policy that is being called.
+    pub(crate) link: usize,
+}
+
+impl Worker<'_> {
+    /// The host. Headers and bodies of exchanges cannot be had from here.
+    pub fn host(&self) -> &dyn Host {
+        self.platform.as_host()
+    }
+
+    /// Has an exchange that [waits](crate::Flow::Wait) for this policy woken when this callback is over; nothing
+    /// happens if it is gone or does not wait for this policy.
+    pub fn wake(&mut self, id: ExchangeId) {
+        self.wakes.push(Wake { id, link: self.link });
+    }
+}

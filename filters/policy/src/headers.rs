@@ -1,0 +1,212 @@
+//! A copy of a header map, as bytes.
+
+use core::ops::Range;
+
+/// Header fields in order, duplicates included. Names are lower-case, as HTTP/2 (RFC 9113, section 8.2) has
+/// them and as Envoy gives them for HTTP/1.1 too; values are bytes, for nothing guarantees that they are UTF-8.
+///
+/// One buffer holds all bytes, so that reading a request's headers costs two allocations and not two a field.
+#[derive(Debug, Clone, Default)]
+pub struct HeaderList {
+    bytes: Vec<u8>,
+    fields: Vec<Field>,
+}
+
+#[derive(Debug, Clone)]
+struct Field {
+    name: Range<usize>,
+    value: Range<usize>,
+}
+
+impl HeaderList {
+    /// An empty list.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Reads the proxy-wasm ABI's serialized map: a little-endian `u32` count, then for each field the lengths
+    /// of name and value as `u32`, then for each field the name, a NUL, the value, a NUL.
+    ///
+    /// Gives `None` unless every length lies within `bytes`: the host is not trusted to be right.
+    pub fn from_serialized(bytes: Vec<u8>) -> Option<Self> {
+        if bytes.is_empty() {
+            return Some(Self::default());
+        }
+        let count = usize::try_from(read_u32(&bytes, 0)?).ok()?;
+        let table_end = count.checked_mul(8)?.checked_add(4)?;
+        // Checked before anything is reserved, so that a nonsensical count cannot make us reserve gigabytes.
+        if table_end > bytes.len() {
+            return None;
+        }
+        let mut fields = Vec::with_capacity(count);
+        let mut table = 4usize;
+        let mut at = table_end;
+        for _ in 0..count {
+            let name = span(&bytes, &mut at, read_u32(&bytes, table)?)?;
+            let value = span(&bytes, &mut at, read_u32(&bytes, table.checked_add(4)?)?)?;
+            table = table.checked_add(8)?;
+            fields.push(Field { name, value });
+        }
+        Some(Self { bytes, fields })
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// Names and values in order.
+    pub fn iter(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
+        self.fields.iter().map(|field| (self.slice(&field.name), self.slice(&field.value)))
+    }
+
+    /// The values of all fields of this (lower-case) name, in order.
+    pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.iter().filter(move |(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
+    }
+
+    /// The value of the first field of this (lower-case) name.
+    pub fn first(&self, name: &str) -> Option<&[u8]> {
+        self.iter().find(|(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
+    }
+
+    /// Whether a field has this (lower-case) name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.first(name).is_some()
+    }
+
+    /// Appends a field.
+    pub fn add(&mut self, name: &str, value: &[u8]) {
+        let name = self.store(name.as_bytes());
+        let value = self.store(value);
+        self.fields.push(Field { name, value });
+    }
+
+    /// Replaces all fields of this name by one at the place of the first, or appends it.
+    pub fn set(&mut self, name: &str, value: &[u8]) {
+        let value = self.store(value);
+        let Self { bytes, fields } = self;
+        let mut kept = false;
+        fields.retain_mut(|field| {
+            if bytes.get(field.name.clone()) != Some(name.as_bytes()) {
+                return true;
+            }
+            if kept {
+                return false;
+            }
+            kept = true;
+            field.value = value.clone();
+            true
+        });
+        if !kept {
+            let name = self.store(name.as_bytes());
+            self.fields.push(Field { name, value });
+        }
+    }
+
+    /// Removes all fields of this name.
+    pub fn remove(&mut self, name: &str) {
+        let Self { bytes, fields } = self;
+        fields.retain(|field| bytes.get(field.name.clone()) != Some(name.as_bytes()));
+    }
+
+    fn slice(&self, range: &Range<usize>) -> &[u8] {
+        self.bytes.get(range.clone()).unwrap_or_default()
+    }
+
+    fn store(&mut self, bytes: &[u8]) -> Range<usize> {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(bytes);
+        start..self.bytes.len()
+    }
+}
+
+impl<N: AsRef<str>, V: AsRef<[u8]>> FromIterator<(N, V)> for HeaderList {
+    fn from_iter<I: IntoIterator<Item = (N, V)>>(fields: I) -> Self {
+        let mut list = Self::new();
+        for (name, value) in fields {
+            list.add(name.as_ref(), value.as_ref());
+        }
+        list
+    }
+}
+
+fn read_u32(bytes: &[u8], at: usize) -> Option<u32> {
+    bytes.get(at..)?.first_chunk::<4>().map(|chunk| u32::from_le_bytes(*chunk))
+}
+
+/// Takes `length` bytes at `at` and steps over them and the NUL behind them.
+fn span(bytes: &[u8], at: &mut usize, length: u32) -> Option<Range<usize>> {
+    let start = *at;
+    let end = start.checked_add(usize::try_from(length).ok()?)?;
+    let next = end.checked_add(1)?;
+    if next > bytes.len() {
+        return None;
+    }
+    *at = next;
+    Some(start..end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn serialize(fields: &[(&[u8], &[u8])]) -> Vec<u8> {
+        let mut out = u32::try_from(fields.len()).unwrap().to_le_bytes().to_vec();
+        for (name, value) in fields {
+            out.extend(u32::try_from(name.len()).unwrap().to_le_bytes());
+            out.extend(u32::try_from(value.len()).unwrap().to_le_bytes());
+        }
+        for (name, value) in fields {
+            out.extend_from_slice(name);
+            out.push(0);
+            out.extend_from_slice(value);
+            out.push(0);
+        }
+        out
+    }
+
+    #[test]
+    fn reads_what_the_abi_serializes() {
+        let list = HeaderList::from_serialized(serialize(&[
+            (b":path", b"/a"),
+            (b"x", b"\xff\x00"),
+            (b"x", b""),
+            (b"y", b"1"),
+        ]))
+        .unwrap();
+        assert_eq!(list.len(), 4);
+        assert_eq!(list.first(":path"), Some(&b"/a"[..]));
+        assert_eq!(list.all("x").collect::<Vec<_>>(), [&b"\xff\x00"[..], b""]);
+        assert_eq!(list.first("z"), None);
+    }
+
+    #[test]
+    fn refuses_every_truncation_and_every_wild_length() {
+        let whole = serialize(&[(b"name", b"value"), (b"n", b"v")]);
+        for end in 1..whole.len() {
+            assert!(HeaderList::from_serialized(whole[..end].to_vec()).is_none(), "cut at {end}");
+        }
+        for at in (0..20).step_by(4) {
+            let mut wild = whole.clone();
+            wild[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
+            assert!(HeaderList::from_serialized(wild).is_none(), "length at {at}");
+        }
+        assert!(HeaderList::from_serialized(Vec::new()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn set_leaves_one_field_and_remove_none() {
+        let mut list: HeaderList = [("a", "1"), ("b", "2"), ("a", "3")].into_iter().collect();
+        list.set("a", b"9");
+        assert_eq!(list.iter().collect::<Vec<_>>(), [(&b"a"[..], &b"9"[..]), (b"b", b"2")]);
+        list.set("c", b"4");
+        list.remove("a");
+        assert_eq!(list.iter().collect::<Vec<_>>(), [(&b"b"[..], &b"2"[..]), (b"c", b"4")]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Writing JSON strings from bytes that nobody vouches for.
+
+use core::fmt::Write;
+
+/// Appends `bytes` as a JSON string, quotes included, of at most `limit` bytes of input; longer input is cut at
+/// a character boundary and ends in `…`.
+///
+/// The result is always valid JSON on a single line, whatever the bytes: control characters (C0, DEL and C1,
+/// which terminals obey) and the line separators U+2028 and U+2029 become `\uXXXX`, and each byte that is not
+/// part of valid UTF-8 becomes `\xNN` as text.
+pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
+    out.push(b'"');
+    let (kept, cut) = match bytes.get(..limit) {
+        Some(head) if bytes.len() > limit => (head, true),
+        _ => (bytes, false),
+    };
+    let kept = if cut { without_partial_character(kept) } else { kept };
+    for chunk in kept.utf8_chunks() {
+        write_escaped(out, chunk.valid());
+        for byte in chunk.invalid() {
+            let mut text = String::new();
+            let _ = write!(text, "\\\\x{byte:02x}");
+            out.extend_from_slice(text.as_bytes());
+        }
+    }
+    if cut {
+        out.extend_from_slice("…".as_bytes());
+    }
+    out.push(b'"');
+}
+
+/// Drops an incomplete UTF-8 sequence at the end, which the cut itself may have made.
+fn without_partial_character(bytes: &[u8]) -> &[u8] {
+    match core::str::from_utf8(bytes) {
+        Err(error) if error.error_len().is_none() => bytes.get(..error.valid_up_to()).unwrap_or(bytes),
+        _ => bytes,
+    }
+}
+
+fn write_escaped(out: &mut Vec<u8>, text: &str) {
+    let mut clean_from = 0usize;
+    let bytes = text.as_bytes();
+    for (at, character) in text.char_indices() {
+        let short: &[u8] = match character {
+            '"' => b"\\\"",
+            '\\' => b"\\\\",
+            '\n' => b"\\n",
+            '\r' => b"\\r",
+            '\t' => b"\\t",
+            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => b"",
+            _ => continue,
+        };
+        out.extend_from_slice(bytes.get(clean_from..at).unwrap_or_default());
+        clean_from = at.saturating_add(character.len_utf8());
+        if short.is_empty() {
+            let mut escape = String::new();
+            let _ = write!(escape, "\\u{:04x}", u32::from(character));
+            out.extend_from_slice(escape.as_bytes());
+        } else {
+            out.extend_from_slice(short);
+        }
+    }
+    out.extend_from_slice(bytes.get(clean_from..).unwrap_or_default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn written(bytes: &[u8], limit: usize) -> String {
+        let mut out = Vec::new();
+        write_string(&mut out, bytes, limit);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn escapes_what_would_break_a_line_a_parser_or_a_terminal() {
+        for (bytes, expected) in [
+            (&b"plain"[..], r#""plain""#),
+            (b"", r#""""#),
+            (b"a\"b\\c", r#""a\"b\\c""#),
+            (b"\n\r\t\x00\x1b[31m\x7f", r#""\n\r\t\u0000\u001b[31m\u007f""#),
+            ("é\u{9b}\u{2028}".as_bytes(), "\"é\\u009b\\u2028\""),
+            (b"\xff\xc3", r#""\\xff\\xc3""#),
+            (b"a\xed\xa0\x80b", r#""a\\xed\\xa0\\x80b""#),
+        ] {
+            assert_eq!(written(bytes, 100), expected);
+        }
+    }
+
+    #[test]
+    fn cuts_at_a_character_boundary_and_says_so() {
+        assert_eq!(written("abé".as_bytes(), 4), "\"abé\"");
+        assert_eq!(written("abéd".as_bytes(), 3), "\"ab…\"");
+        assert_eq!(written("abéd".as_bytes(), 4), "\"abé…\"");
+        assert_eq!(written(b"ab\xff\xff", 3), "\"ab\\\\xff…\"");
+        assert_eq!(written(b"abc", 0), "\"…\"");
+    }
+
+    #[test]
+    fn every_byte_pair_gives_json_that_parses_to_one_line() {
+        for first in 0..=255u8 {
+            for second in 0..=255u8 {
+                let text = written(&[first, second], 10);
+                assert!(serde_json::from_str::<String>(&text).is_ok(), "{first:02x} {second:02x}: {text}");
+                assert!(!text.chars().any(char::is_control));
+            }
+        }
+    }
+}

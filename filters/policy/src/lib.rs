@@ -1,0 +1,33 @@
+//! What a gateway policy is, what it may ask of its host, and how policies chain.
+//!
+//! A [`Policy`] is built once for each worker from its configuration and then serves every [`Exchange`] (one
+//! HTTP request and its response) of that worker. It answers each callback with a [`Flow`]: go on, wait, ask
+//! for more of the body, or reply now. [`Engine`] runs a [`Chain`] of policies for a worker and is driven by a
+//! host: the proxy-wasm adapter in production, an in-process host in tests. Nothing in this crate knows Envoy.
+
+pub mod config;
+pub mod engine;
+pub mod exchange;
+pub mod headers;
+pub mod host;
+pub mod json;
+pub mod metrics;
+pub mod protobuf_struct;
+pub mod reply;
+pub mod time;
+pub mod xml;
+
+mod catalogue;
+mod chain;
+mod link;
+mod policy;
+
+pub use catalogue::Catalogue;
+pub use chain::Chain;
+pub use config::ConfigError;
+pub use engine::{Engine, Next};
+pub use exchange::{Exchange, ExchangeId, Identity, Outcome, Verdict, Worker};
+pub use headers::HeaderList;
+pub use host::{Direction, HeaderMap, Host, HostError};
+pub use policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy};
+pub use reply::Reply;

@@ -1,0 +1,209 @@
+//! The policy itself: its callbacks, and what each may answer.
+
+use core::ops::Range;
+use core::time::Duration;
+
+use serde::de::DeserializeOwned;
+
+use crate::config::ConfigError;
+use crate::exchange::{Exchange, ExchangeId, Worker};
+use crate::host::CallToken;
+use crate::reply::Reply;
+
+/// What shall happen to an exchange next.
+#[derive(Debug)]
+pub enum Flow {
+    /// The policy is content; the next one has its turn.
+    Continue,
+    /// Everything stops, the body included, until the policy wakes the exchange
+    /// ([`Worker::wake`], [`Exchange::wake`]) and answers [`Policy::on_wake`]. No callback of this policy comes
+    /// in between, so that a policy cannot let a body through by having no body callback.
+    Wait,
+    /// The policy cannot decide before it has seen more of the body; everything so far is held. Its next body or
+    /// trailers callback decides. Not an answer to the last of the body or to trailers, for nothing follows.
+    NeedBody,
+    /// The exchange ends here with this response.
+    Reply(Box<Reply>),
+}
+
+/// Whether a message ends with what has just been seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum EndOfStream {
+    /// Nothing follows: no (more) body and no trailers.
+    Yes,
+    /// More may follow: body, or trailers, or an empty end.
+    No,
+}
+
+impl From<bool> for EndOfStream {
+    fn from(end: bool) -> Self {
+        if end { Self::Yes } else { Self::No }
+    }
+}
+
+/// A piece of a body that a policy has not seen before.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BodyEvent {
+    /// Where the new bytes lie in the host's body buffer; what lies before was seen before and is still held.
+    pub fresh: Range<usize>,
+    /// Whether the message ends with it. A message with trailers ends with those.
+    pub end: EndOfStream,
+}
+
+/// A set of callbacks. A module exports those that its policies need; the host does not enter the VM for others.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Callbacks(u16);
+
+impl Callbacks {
+    /// None at all.
+    pub const NONE: Self = Self(0);
+    /// [`Policy::on_request_headers`].
+    pub const REQUEST_HEADERS: Self = Self(1);
+    /// [`Policy::on_request_body`] and [`Policy::on_request_trailers`]. Needed too by a policy that answers
+    /// [`Flow::Wait`] to request headers: the module must be there to hold back the body.
+    pub const REQUEST_BODY: Self = Self(1 << 1);
+    /// [`Policy::on_response_headers`].
+    pub const RESPONSE_HEADERS: Self = Self(1 << 2);
+    /// [`Policy::on_response_body`] and [`Policy::on_response_trailers`].
+    pub const RESPONSE_BODY: Self = Self(1 << 3);
+    /// [`Policy::on_call_out_reply`].
+    pub const CALL_OUT: Self = Self(1 << 4);
+    /// [`Policy::on_tick`].
+    pub const TICK: Self = Self(1 << 5);
+    /// [`Policy::on_log`].
+    pub const LOG: Self = Self(1 << 6);
+
+    /// The callbacks of both sets.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether all of `other` are in this set.
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// Whether the sets are the same, in constant expressions.
+    pub const fn same_as(self, other: Self) -> bool {
+        self.0 == other.0
+    }
+}
+
+/// One gateway policy.
+///
+/// It is built once for each worker and owns what the worker's exchanges share (caches, compiled rules). What it
+/// remembers of one exchange between callbacks is its [`State`](Policy::State). Callbacks that a policy does not
+/// implement let everything pass.
+///
+/// Request callbacks run from the first policy of a chain to the last, response callbacks from the last to the
+/// first, and only for policies that have seen the request.
+pub trait Policy: Sized + 'static {
+    /// The policy's name in configuration, metrics and logs: lower-case words joined by `-`.
+    const NAME: &'static str;
+    /// The callbacks that it needs.
+    const CALLBACKS: Callbacks;
+    /// Its configuration document.
+    type Config: DeserializeOwned;
+    /// What it remembers of one exchange.
+    type State: Default;
+
+    /// Compiles the configuration.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it.
+    fn from_config(config: Self::Config) -> Result<Self, ConfigError>;
+
+    /// Called once, before any exchange. An error refuses the configuration.
+    ///
+    /// # Errors
+    /// What the host lacks that the configuration needs.
+    fn on_start(&mut self, _worker: &mut Worker<'_>) -> Result<(), ConfigError> {
+        Ok(())
+    }
+
+    /// How often [`on_tick`](Policy::on_tick) is wanted, at the least.
+    fn tick_period(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Called at intervals, apart from any exchange.
+    fn on_tick(&mut self, _worker: &mut Worker<'_>) {}
+
+    /// Called with the reply to a call-out of this policy.
+    fn on_call_out_reply(&mut self, _reply: CallOutReply, _worker: &mut Worker<'_>) {}
+
+    /// Called with the request's headers.
+    fn on_request_headers(
+        &mut self,
+        _state: &mut Self::State,
+        _exchange: &mut Exchange<'_>,
+        _end: EndOfStream,
+    ) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called with a piece of the request's body.
+    fn on_request_body(
+        &mut self,
+        _state: &mut Self::State,
+        _exchange: &mut Exchange<'_>,
+        _body: BodyEvent,
+    ) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called with the request's trailers, which end it.
+    fn on_request_trailers(&mut self, _state: &mut Self::State, _exchange: &mut Exchange<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called with the response's headers.
+    fn on_response_headers(
+        &mut self,
+        _state: &mut Self::State,
+        _exchange: &mut Exchange<'_>,
+        _end: EndOfStream,
+    ) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called with a piece of the response's body.
+    fn on_response_body(
+        &mut self,
+        _state: &mut Self::State,
+        _exchange: &mut Exchange<'_>,
+        _body: BodyEvent,
+    ) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called with the response's trailers, which end it.
+    fn on_response_trailers(&mut self, _state: &mut Self::State, _exchange: &mut Exchange<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called when an exchange that this policy let [wait](Flow::Wait) has been woken.
+    fn on_wake(&mut self, _state: &mut Self::State, _exchange: &mut Exchange<'_>) -> Flow {
+        Flow::Continue
+    }
+
+    /// Called when the exchange is over, whatever became of it; perhaps without any callback before, for a request
+    /// that the host itself refused.
+    fn on_log(&mut self, _state: &mut Self::State, _exchange: &mut Exchange<'_>) {}
+
+    /// Called when the host forgets the exchange, at its end or when it is aborted: let go of what waits for it.
+    fn on_close(&mut self, _state: &mut Self::State, _id: ExchangeId) {}
+}
+
+/// The reply to a call-out, or the news that there is none. Read it through
+/// [`Worker::host`](crate::Worker::host) while the callback lasts.
+#[derive(Debug, Clone, Copy)]
+pub struct CallOutReply {
+    /// Which call-out it answers.
+    pub token: CallToken,
+    /// How many headers it has; none when the call failed: refused, reset, or gone.
+    pub headers: usize,
+    /// The body's length in bytes.
+    pub body: usize,
+}
