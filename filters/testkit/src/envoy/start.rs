@@ -1,0 +1,167 @@
+//! From a configuration to a process that serves.
+
+use std::fs;
+use std::io;
+use std::net::SocketAddr;
+use std::process::{Child, Stdio};
+use std::thread::JoinHandle;
+
+use super::admin::Admin;
+use super::config::{Delivery, EnvoyConfig};
+use super::files::Files;
+use super::logs::{Logs, Source};
+use super::paths::envoy_binary;
+use super::spawn::{mortal_command, spawn};
+use super::wait::{PATIENCE, poll};
+
+/// Counts one for each listener on each worker that has begun to accept with it.
+pub(super) const LISTENERS_CREATED: &str = "listener_manager.listener_create_success";
+
+/// Why Envoy did not start.
+#[derive(Debug, Clone)]
+pub struct StartError {
+    /// What happened, in a few words.
+    pub reason: String,
+    /// The end of Envoy's log, where it says why.
+    pub log: String,
+}
+
+impl std::fmt::Display for StartError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Envoy did not start: {}\n{}", self.reason, self.log)
+    }
+}
+
+impl std::error::Error for StartError {}
+
+/// An Envoy process. It is killed, and waited for, when dropped.
+pub(super) struct Process {
+    child: Child,
+    readers: Vec<JoinHandle<()>>,
+    workers: u64,
+    pub(super) logs: Logs,
+    pub(super) files: Files,
+}
+
+impl Process {
+    /// Writes the configuration and starts Envoy with it; returns without waiting for it.
+    pub(super) fn spawn(config: &EnvoyConfig) -> io::Result<Self> {
+        let files = Files::create()?;
+        files.write(&files.bootstrap(), &config.render_bootstrap(&files.xds()))?;
+        if config.delivery == Delivery::Files {
+            files.write(files.xds().clusters, &config.render_cds())?;
+            files.write(files.xds().listeners, &config.render_lds(0))?;
+        }
+        let mut command = mortal_command(envoy_binary().as_os_str());
+        command
+            .arg("--config-path")
+            .arg(files.bootstrap())
+            .arg("--admin-address-path")
+            .arg(files.admin_address())
+            .args(["--concurrency", &config.concurrency.to_string()])
+            .args(["--log-level", &config.log_level])
+            // No shared memory: Envoys side by side need no base ids, and a killed one leaves nothing behind.
+            .arg("--disable-hot-restart")
+            // A misspelt field fails the test, in a file as in the bootstrap; Envoy's default ignores it there.
+            .arg("--reject-unknown-dynamic-fields")
+            // Access logs are written out at once, by a test's measure, not every ten seconds.
+            .args(["--file-flush-interval-msec", "50"]);
+        if let Some(levels) = &config.component_log_level {
+            command.args(["--component-log-level", levels]);
+        }
+        command.args(&config.arguments);
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+
+        let mut child = spawn(command)?;
+        let logs = Logs::default();
+        let readers = [
+            child.stdout.take().map(|stream| logs.capture(Source::Stdout, stream)),
+            child.stderr.take().map(|stream| logs.capture(Source::Stderr, stream)),
+        ];
+        let readers = readers.into_iter().flatten().collect();
+        Ok(Self { child, readers, workers: u64::from(config.concurrency), logs, files })
+    }
+
+    /// Waits until Envoy is live and its listener accepts.
+    pub(super) fn wait_until_serving(&mut self) -> Result<(Admin, SocketAddr), StartError> {
+        let outcome = poll(PATIENCE, || match self.probe() {
+            Ok(None) => None,
+            Ok(Some(addresses)) => Some(Ok(addresses)),
+            Err(reason) => Some(Err(reason)),
+        });
+        match outcome {
+            Some(Ok(addresses)) => Ok(addresses),
+            Some(Err(reason)) => Err(self.start_error(reason)),
+            None => Err(self.start_error(format!("it was not ready within {PATIENCE:?}"))),
+        }
+    }
+
+    fn probe(&mut self) -> Result<Option<(Admin, SocketAddr)>, String> {
+        match self.child.try_wait() {
+            Ok(None) => {}
+            Ok(Some(status)) => return Err(format!("it ended with {status}")),
+            Err(error) => return Err(error.to_string()),
+        }
+        let Some(admin) = self.admin() else { return Ok(None) };
+        if !admin.is_live() {
+            return Ok(None);
+        }
+        if let Some(listener) = admin.listener() {
+            // Counted once for each worker that accepts; to connect would show in what tests count.
+            let accepting = admin.stats().get(LISTENERS_CREATED).copied().unwrap_or(0);
+            return Ok((accepting >= self.workers).then_some((admin, listener)));
+        }
+        // Live without a listener: either it is about to come, or its configuration was refused.
+        match admin.refusal() {
+            Some(details) => Err(details),
+            None => Ok(None),
+        }
+    }
+
+    fn admin(&self) -> Option<Admin> {
+        let addr = fs::read_to_string(self.files.admin_address()).ok()?;
+        Some(Admin::new(addr.trim().parse().ok()?))
+    }
+
+    fn start_error(&mut self, reason: String) -> StartError {
+        self.end();
+        StartError { reason, log: self.logs.tail() }
+    }
+
+    pub(super) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it still runs.
+    pub(super) fn is_running(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Waits until it has ended by itself, and for the last of its output; `false` when it does not end.
+    pub(super) fn wait_for_end(&mut self) -> bool {
+        let ended = poll(PATIENCE, || (!self.is_running()).then_some(())).is_some();
+        if ended {
+            self.join_readers();
+        }
+        ended
+    }
+
+    fn end(&mut self) {
+        // It may have ended by itself.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.join_readers();
+    }
+
+    fn join_readers(&mut self) {
+        for reader in self.readers.drain(..) {
+            let _ = reader.join();
+        }
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.end();
+    }
+}

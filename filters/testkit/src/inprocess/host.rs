@@ -1,0 +1,487 @@
+//! The host that policies see in a test.
+
+use std::cell::RefCell;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::ops::Range;
+use std::time::Duration;
+
+use portcullis_policy::host::{
+    CallOut, CallOuts, CallToken, Clock, Direction, Focus, HeaderMap, Level, LogLines, Messages, MetricId,
+    MetricKind, Metrics, Properties, SharedStore, Steering, Write,
+};
+use portcullis_policy::reply::RenderedReply;
+use portcullis_policy::time::Timestamp;
+use portcullis_policy::{ExchangeId, HeaderList, HostError};
+
+use super::{Fate, SharedData};
+
+/// A kind of host call that can be made to fail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Fault {
+    /// Reading headers.
+    ReadHeaders,
+    /// Changing headers.
+    WriteHeaders,
+    /// Reading properties.
+    ReadProperty,
+    /// Setting properties.
+    WriteProperty,
+    /// Reading shared data.
+    ReadShared,
+    /// Writing shared data.
+    WriteShared,
+    /// Sending a call-out.
+    CallOut,
+    /// Reading a call-out's reply.
+    ReadCallOut,
+    /// Defining metrics.
+    DefineMetric,
+    /// Starting the tick.
+    Tick,
+}
+
+/// A call-out that a policy sent.
+#[derive(Debug, Clone)]
+pub struct RecordedCall {
+    /// Its token.
+    pub token: CallToken,
+    /// The cluster.
+    pub cluster: String,
+    /// Its headers.
+    pub headers: HeaderList,
+    /// Its body.
+    pub body: Vec<u8>,
+    /// Its timeout.
+    pub timeout: Duration,
+    deadline: Timestamp,
+}
+
+impl RecordedCall {
+    /// The first value of a header, as text.
+    pub fn header(&self, name: &str) -> Option<String> {
+        self.headers.first(name).map(|value| String::from_utf8_lossy(value).into_owned())
+    }
+}
+
+pub(super) enum Event {
+    Tick,
+    Timeout(CallToken),
+}
+
+#[derive(Default)]
+struct Message {
+    headers: HeaderList,
+    held: Vec<u8>,
+    passed: Vec<u8>,
+    admitted: bool,
+}
+
+#[derive(Default)]
+struct ExchangeRecord {
+    request: Message,
+    response: Message,
+    reply: Option<RenderedReply>,
+    properties: HashMap<Vec<String>, Vec<u8>>,
+    closed: bool,
+}
+
+impl ExchangeRecord {
+    fn message(&mut self, direction: Direction) -> &mut Message {
+        match direction {
+            Direction::Request => &mut self.request,
+            Direction::Response => &mut self.response,
+        }
+    }
+}
+
+struct State {
+    now: Timestamp,
+    tick: Option<(Duration, Timestamp)>,
+    focus: Option<ExchangeId>,
+    exchanges: BTreeMap<ExchangeId, ExchangeRecord>,
+    calls: Vec<RecordedCall>,
+    calls_sent: usize,
+    reply_headers: HeaderList,
+    reply_body: Vec<u8>,
+    metrics: Vec<(String, i64)>,
+    log: Vec<(Level, String)>,
+    faults: HashSet<Fault>,
+}
+
+/// A host whose every answer the test decides.
+pub struct TestHost {
+    shared: SharedData,
+    state: RefCell<State>,
+}
+
+impl TestHost {
+    /// A host at 2026-01-01T00:00:00Z with this shared data.
+    pub fn new(shared: SharedData) -> Self {
+        Self {
+            shared,
+            state: RefCell::new(State {
+                now: Timestamp::from_nanos(1_767_225_600_000_000_000),
+                tick: None,
+                focus: None,
+                exchanges: BTreeMap::new(),
+                calls: Vec::new(),
+                calls_sent: 0,
+                reply_headers: HeaderList::new(),
+                reply_body: Vec::new(),
+                metrics: Vec::new(),
+                log: Vec::new(),
+                faults: HashSet::new(),
+            }),
+        }
+    }
+
+    /// Has a kind of call fail from now on.
+    pub fn fail(&self, fault: Fault) {
+        self.state.borrow_mut().faults.insert(fault);
+    }
+
+    /// Ends a fault.
+    pub fn mend(&self, fault: Fault) {
+        self.state.borrow_mut().faults.remove(&fault);
+    }
+
+    /// Sets the clock, back or forth, without ticks or timeouts.
+    pub fn set_time(&self, now: Timestamp) {
+        self.state.borrow_mut().now = now;
+    }
+
+    /// Loses a call-out: no reply of any kind will come, not even a timeout.
+    pub fn forget_call(&self, token: CallToken) {
+        self.state.borrow_mut().calls.retain(|call| call.token != token);
+    }
+
+    /// Has the next tick come with the next bit of time, whatever the clock says.
+    pub fn tick_now(&self) {
+        let mut state = self.state.borrow_mut();
+        let now = state.now;
+        if let Some((_, due)) = &mut state.tick {
+            *due = now;
+        }
+    }
+
+    /// The headers that the upstream would see, or has seen.
+    pub fn upstream_headers(&self, id: ExchangeId) -> HeaderList {
+        self.state.borrow().exchanges[&id].request.headers.clone()
+    }
+
+    /// The body bytes that have gone on to the upstream (or downstream, for a response).
+    pub fn passed_body(&self, id: ExchangeId, direction: Direction) -> Vec<u8> {
+        self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").message(direction).passed.clone()
+    }
+
+    /// A property that a policy has set on the exchange.
+    pub fn property_of(&self, id: ExchangeId, path: &[&str]) -> Option<Vec<u8>> {
+        let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
+        self.state.borrow().exchanges[&id].properties.get(&path).cloned()
+    }
+
+    /// Gives the exchange a property, as the host itself would.
+    pub fn give_property(&self, id: ExchangeId, path: &[&str], value: &[u8]) {
+        let path = path.iter().map(|part| (*part).to_owned()).collect();
+        let mut state = self.state.borrow_mut();
+        state.exchanges.get_mut(&id).expect("exchange").properties.insert(path, value.to_vec());
+    }
+
+    /// A metric's value; zero if nobody has defined it.
+    pub fn metric(&self, name: &str) -> i64 {
+        self.state.borrow().metrics.iter().find(|(known, _)| known == name).map_or(0, |(_, value)| *value)
+    }
+
+    /// How many call-outs have been sent in all.
+    pub fn calls_sent(&self) -> usize {
+        self.state.borrow().calls_sent
+    }
+
+    pub(super) fn log_lines(&self, level: Level) -> Vec<String> {
+        let state = self.state.borrow();
+        state.log.iter().filter(|(of, _)| *of >= level).map(|(_, line)| line.clone()).collect()
+    }
+
+    pub(super) fn fate(&self, id: ExchangeId) -> Fate {
+        let state = self.state.borrow();
+        let exchange = &state.exchanges[&id];
+        match &exchange.reply {
+            Some(reply) => Fate::Replied(reply.clone()),
+            None if exchange.request.admitted => Fate::Admitted,
+            None => Fate::Held,
+        }
+    }
+
+    pub(super) fn open(&self, id: ExchangeId) {
+        self.state.borrow_mut().exchanges.insert(id, ExchangeRecord::default());
+    }
+
+    pub(super) fn close(&self, id: ExchangeId) {
+        if let Some(exchange) = self.state.borrow_mut().exchanges.get_mut(&id) {
+            exchange.closed = true;
+        }
+    }
+
+    pub(super) fn enter(&self, id: Option<ExchangeId>) {
+        self.state.borrow_mut().focus = id;
+    }
+
+    pub(super) fn request_headers_came(&self, id: ExchangeId, headers: HeaderList) {
+        self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").request.headers = headers;
+    }
+
+    pub(super) fn response_headers_came(&self, id: ExchangeId, headers: HeaderList) {
+        self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").response.headers = headers;
+    }
+
+    pub(super) fn body_came(&self, id: ExchangeId, direction: Direction, bytes: &[u8]) -> usize {
+        let mut state = self.state.borrow_mut();
+        let message = state.exchanges.get_mut(&id).expect("exchange").message(direction);
+        message.held.extend_from_slice(bytes);
+        message.held.len()
+    }
+
+    pub(super) fn pass_on(&self, id: ExchangeId, direction: Direction) {
+        let mut state = self.state.borrow_mut();
+        let exchange = state.exchanges.get_mut(&id).expect("exchange");
+        assert!(
+            exchange.reply.is_none() || direction == Direction::Response,
+            "a request went on after a reply was sent"
+        );
+        let message = exchange.message(direction);
+        message.admitted = true;
+        let held = std::mem::take(&mut message.held);
+        message.passed.extend(held);
+    }
+
+    pub(super) fn now_plus(&self, by: Duration) -> Timestamp {
+        self.state.borrow().now.after(by)
+    }
+
+    /// Moves the clock to what happens next, or to `end` if nothing does before.
+    pub(super) fn next_event(&self, end: Timestamp) -> Option<Event> {
+        let mut state = self.state.borrow_mut();
+        let timeout = state.calls.iter().map(|call| (call.deadline, call.token)).min();
+        let tick = state.tick.map(|(_, due)| due);
+        match (timeout, tick) {
+            (Some((due, token)), tick) if due <= end && tick.is_none_or(|tick| due <= tick) => {
+                state.now = due.max(state.now);
+                Some(Event::Timeout(token))
+            }
+            (_, Some(due)) if due <= end => {
+                state.now = due.max(state.now);
+                if let Some((period, due)) = &mut state.tick {
+                    *due = due.after(*period);
+                }
+                Some(Event::Tick)
+            }
+            _ => {
+                state.now = end;
+                None
+            }
+        }
+    }
+
+    pub(super) fn pending_calls(&self) -> Vec<RecordedCall> {
+        self.state.borrow().calls.clone()
+    }
+
+    pub(super) fn begin_call_reply(&self, token: CallToken, headers: HeaderList, body: &[u8]) {
+        let mut state = self.state.borrow_mut();
+        let before = state.calls.len();
+        state.calls.retain(|call| call.token != token);
+        assert!(state.calls.len() < before, "no such call-out is pending: {token:?}");
+        state.reply_headers = headers;
+        state.reply_body = body.to_vec();
+    }
+
+    pub(super) fn end_call_reply(&self) {
+        let mut state = self.state.borrow_mut();
+        state.reply_headers = HeaderList::new();
+        state.reply_body.clear();
+    }
+
+    fn check(&self, fault: Fault) -> Result<(), HostError> {
+        if self.state.borrow().faults.contains(&fault) { Err(HostError::InternalFailure) } else { Ok(()) }
+    }
+
+    fn focused<T>(&self, run: impl FnOnce(&mut ExchangeRecord) -> T) -> Result<T, HostError> {
+        let mut state = self.state.borrow_mut();
+        let id = state.focus.ok_or(HostError::BadArgument)?;
+        state.exchanges.get_mut(&id).map(run).ok_or(HostError::NotFound)
+    }
+}
+
+fn list(exchange: &mut ExchangeRecord, map: HeaderMap) -> Result<&mut HeaderList, HostError> {
+    match map {
+        HeaderMap::RequestHeaders => Ok(&mut exchange.request.headers),
+        HeaderMap::ResponseHeaders => Ok(&mut exchange.response.headers),
+        HeaderMap::RequestTrailers | HeaderMap::ResponseTrailers => Err(HostError::NotFound),
+    }
+}
+
+impl Messages for TestHost {
+    fn headers(&self, map: HeaderMap) -> Result<HeaderList, HostError> {
+        self.check(Fault::ReadHeaders)?;
+        self.focused(|exchange| list(exchange, map).cloned())?
+    }
+
+    fn add_header(&self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
+        self.check(Fault::WriteHeaders)?;
+        self.focused(|exchange| list(exchange, map).map(|headers| headers.add(name, value)))?
+    }
+
+    fn set_header(&self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
+        self.check(Fault::WriteHeaders)?;
+        self.focused(|exchange| list(exchange, map).map(|headers| headers.set(name, value)))?
+    }
+
+    fn remove_header(&self, map: HeaderMap, name: &str) -> Result<(), HostError> {
+        self.check(Fault::WriteHeaders)?;
+        self.focused(|exchange| list(exchange, map).map(|headers| headers.remove(name)))?
+    }
+
+    fn body(&self, direction: Direction, range: Range<usize>) -> Result<Vec<u8>, HostError> {
+        self.focused(|exchange| {
+            let held = &exchange.message(direction).held;
+            held[range.start.min(held.len())..range.end.min(held.len())].to_vec()
+        })
+    }
+
+    fn replace_body(&self, direction: Direction, range: Range<usize>, with: &[u8]) -> Result<(), HostError> {
+        self.focused(|exchange| {
+            let held = &mut exchange.message(direction).held;
+            let range = range.start.min(held.len())..range.end.min(held.len());
+            held.splice(range, with.iter().copied());
+        })
+    }
+}
+
+impl Properties for TestHost {
+    fn property(&self, path: &[&str]) -> Result<Vec<u8>, HostError> {
+        self.check(Fault::ReadProperty)?;
+        let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
+        self.focused(|exchange| exchange.properties.get(&path).cloned())?.ok_or(HostError::NotFound)
+    }
+
+    fn set_property(&self, path: &[&str], value: &[u8]) -> Result<(), HostError> {
+        self.check(Fault::WriteProperty)?;
+        let path = path.iter().map(|part| (*part).to_owned()).collect();
+        self.focused(|exchange| exchange.properties.insert(path, value.to_vec())).map(|_| ())
+    }
+}
+
+impl Clock for TestHost {
+    fn now(&self) -> Timestamp {
+        self.state.borrow().now
+    }
+}
+
+impl SharedStore for TestHost {
+    fn shared(&self, key: &str) -> Result<(Vec<u8>, u32), HostError> {
+        self.check(Fault::ReadShared)?;
+        self.shared.get(key)
+    }
+
+    fn set_shared(&self, key: &str, value: &[u8], write: Write) -> Result<(), HostError> {
+        self.check(Fault::WriteShared)?;
+        self.shared.set(key, value, write)
+    }
+}
+
+impl CallOuts for TestHost {
+    fn call_out(&self, request: &CallOut<'_>) -> Result<CallToken, HostError> {
+        self.check(Fault::CallOut)?;
+        let mut state = self.state.borrow_mut();
+        assert_eq!(state.focus, None, "a call-out must belong to the worker, not to an exchange");
+        for name in [":method", ":path", ":authority"] {
+            if !request.headers.iter().any(|(header, value)| *header == name && !value.is_empty()) {
+                return Err(HostError::BadArgument);
+            }
+        }
+        state.calls_sent += 1;
+        let token = CallToken(u32::try_from(state.calls_sent).expect("token"));
+        let deadline = state.now.after(request.timeout);
+        state.calls.push(RecordedCall {
+            token,
+            cluster: request.cluster.to_owned(),
+            headers: request.headers.iter().copied().collect(),
+            body: request.body.to_vec(),
+            timeout: request.timeout,
+            deadline,
+        });
+        Ok(token)
+    }
+
+    fn call_out_headers(&self) -> Result<HeaderList, HostError> {
+        self.check(Fault::ReadCallOut)?;
+        Ok(self.state.borrow().reply_headers.clone())
+    }
+
+    fn call_out_body(&self, limit: usize) -> Result<Vec<u8>, HostError> {
+        self.check(Fault::ReadCallOut)?;
+        Ok(self.state.borrow().reply_body.iter().take(limit).copied().collect())
+    }
+}
+
+impl Metrics for TestHost {
+    fn define_metric(&self, _kind: MetricKind, name: &str) -> Result<MetricId, HostError> {
+        self.check(Fault::DefineMetric)?;
+        let mut state = self.state.borrow_mut();
+        let at = state.metrics.iter().position(|(known, _)| known == name).unwrap_or_else(|| {
+            state.metrics.push((name.to_owned(), 0));
+            state.metrics.len() - 1
+        });
+        Ok(MetricId(u32::try_from(at).expect("metric")))
+    }
+
+    fn increment_metric(&self, metric: MetricId, by: i64) -> Result<(), HostError> {
+        self.state.borrow_mut().metrics[metric.0 as usize].1 += by;
+        Ok(())
+    }
+
+    fn record_metric(&self, metric: MetricId, value: u64) -> Result<(), HostError> {
+        self.state.borrow_mut().metrics[metric.0 as usize].1 = i64::try_from(value).expect("gauge");
+        Ok(())
+    }
+}
+
+impl LogLines for TestHost {
+    fn log(&self, level: Level, line: &str) {
+        self.state.borrow_mut().log.push((level, line.to_owned()));
+    }
+}
+
+impl Steering for TestHost {
+    fn focus(&self, on: Focus) -> Result<(), HostError> {
+        let mut state = self.state.borrow_mut();
+        state.focus = match on {
+            Focus::Worker => None,
+            Focus::Exchange(id) => match state.exchanges.get(&id) {
+                Some(exchange) if !exchange.closed => Some(id),
+                _ => return Err(HostError::BadArgument),
+            },
+        };
+        Ok(())
+    }
+
+    fn resume(&self, direction: Direction) -> Result<(), HostError> {
+        let id = self.state.borrow().focus.ok_or(HostError::BadArgument)?;
+        self.pass_on(id, direction);
+        Ok(())
+    }
+
+    fn reply(&self, reply: &RenderedReply) -> Result<(), HostError> {
+        self.focused(|exchange| {
+            assert!(exchange.reply.is_none(), "two replies to one request");
+            exchange.reply = Some(reply.clone());
+        })
+    }
+
+    fn tick_every(&self, period: Duration) -> Result<(), HostError> {
+        self.check(Fault::Tick)?;
+        let mut state = self.state.borrow_mut();
+        state.tick = (!period.is_zero()).then(|| (period, state.now.after(period)));
+        Ok(())
+    }
+}
