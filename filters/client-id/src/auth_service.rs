@@ -1,0 +1,248 @@
+//! Asking the auth service about one pair of credentials at a time.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
+use std::time::Duration;
+
+use portcullis_policy::host::{CallOut, CallToken, Host};
+use portcullis_policy::time::Timestamp;
+use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostError, Identity, Worker};
+
+use crate::cache::{Cache, Key};
+use crate::config::{IdentityHeaders, PerRequest};
+use crate::credentials::{Credentials, basic};
+use crate::decision::{Decision, Denial, Outage, Released, Verification};
+use crate::metrics::Metrics;
+
+/// How much longer than the call-out's own timeout an answer is waited for. The host reports timeouts by itself;
+/// this is for answers that get lost on the way, so that no request waits for ever.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// The auth service, what it has said before, and what it is being asked now.
+pub(crate) struct AuthService {
+    endpoint: Endpoint,
+    cache: Cache,
+    /// Call-outs under way, by what they ask about: one for each pair of credentials, however many exchanges wait.
+    inquiries: BTreeMap<Key, Inquiry>,
+    by_token: BTreeMap<CallToken, Key>,
+    waiting: BTreeMap<ExchangeId, Key>,
+    max_waiting: usize,
+}
+
+/// Where and how to ask.
+struct Endpoint {
+    config: PerRequest,
+    timeout: Duration,
+}
+
+struct Inquiry {
+    token: CallToken,
+    credentials: Credentials,
+    waiters: BTreeSet<ExchangeId>,
+    deadline: Timestamp,
+    retries_left: u8,
+}
+
+impl AuthService {
+    pub(crate) fn new(config: PerRequest, cache: Cache, max_waiting: u32) -> Self {
+        Self {
+            endpoint: Endpoint { timeout: Duration::from_millis(config.timeout_ms.into()), config },
+            cache,
+            inquiries: BTreeMap::new(),
+            by_token: BTreeMap::new(),
+            waiting: BTreeMap::new(),
+            max_waiting: usize::try_from(max_waiting).unwrap_or(usize::MAX),
+        }
+    }
+
+    /// Decides from memory, or joins or begins an inquiry.
+    pub(crate) fn verify(
+        &mut self,
+        credentials: Credentials,
+        exchange: &mut Exchange<'_>,
+        metrics: &Metrics,
+    ) -> Verification {
+        let now = exchange.host().now();
+        let key = self.cache.key(&credentials);
+        if let Some(decision) = self.cache.fresh(&key, now, exchange.host(), metrics) {
+            return Verification::Decided(decision);
+        }
+        if self.waiting.len() >= self.max_waiting {
+            return self.without_answer(&key, Outage::Overload, now, exchange.host(), metrics);
+        }
+        if let Some(inquiry) = self.inquiries.get_mut(&key) {
+            metrics.coalesced.increment(exchange.host());
+            inquiry.waiters.insert(exchange.id());
+            self.waiting.insert(exchange.id(), key);
+            return Verification::Pending;
+        }
+        match self.endpoint.ask(&credentials, |call| exchange.call_out(call)) {
+            Ok(token) => {
+                metrics.auth_calls.increment(exchange.host());
+                let waiters = BTreeSet::from([exchange.id()]);
+                let deadline = now.after(self.endpoint.answer_within());
+                let retries_left = self.endpoint.config.retries;
+                self.inquiries.insert(key, Inquiry { token, credentials, waiters, deadline, retries_left });
+                self.by_token.insert(token, key);
+                self.waiting.insert(exchange.id(), key);
+                Verification::Pending
+            }
+            Err(_) => self.without_answer(&key, Outage::Unreachable, now, exchange.host(), metrics),
+        }
+    }
+
+    /// An answer has come, or the news that none will. Gives those who waited for it; none if it is not ours, or the
+    /// question is asked again.
+    pub(crate) fn on_reply(
+        &mut self,
+        reply: CallOutReply,
+        worker: &mut Worker<'_>,
+        metrics: &Metrics,
+    ) -> Vec<Released> {
+        let now = worker.host().now();
+        let Some(key) = self.by_token.remove(&reply.token) else {
+            return Vec::new();
+        };
+        let Some(inquiry) = self.inquiries.get_mut(&key) else {
+            return Vec::new();
+        };
+        let answer = self.endpoint.read(reply, &inquiry.credentials.id, worker.host());
+        if let Err(Outage::Reset) = answer
+            && inquiry.retries_left > 0
+            && let Ok(token) = self.endpoint.ask(&inquiry.credentials, |call| worker.host().call_out(call))
+        {
+            metrics.auth_reset.increment(worker.host());
+            metrics.auth_calls.increment(worker.host());
+            inquiry.token = token;
+            inquiry.retries_left = inquiry.retries_left.saturating_sub(1);
+            inquiry.deadline = now.after(self.endpoint.answer_within());
+            self.by_token.insert(token, key);
+            return Vec::new();
+        }
+        let verification = match answer {
+            Ok(decision) => {
+                match decision {
+                    Decision::Admit(_) => metrics.auth_admitted,
+                    Decision::Deny(_) => metrics.auth_denied,
+                }
+                .increment(worker.host());
+                self.cache.remember(key, &decision, now, worker.host());
+                Verification::Decided(decision)
+            }
+            Err(outage) => self.without_answer(&key, outage, now, worker.host(), metrics),
+        };
+        self.settle(&key, &verification)
+    }
+
+    /// Gives up on inquiries whose answer is overdue.
+    pub(crate) fn on_tick(&mut self, worker: &mut Worker<'_>, metrics: &Metrics) -> Vec<Released> {
+        let now = worker.host().now();
+        let longest = self.endpoint.answer_within();
+        let is_overdue = |inquiry: &Inquiry| inquiry.deadline.is_due(now, longest);
+        let overdue: Vec<Key> =
+            self.inquiries.iter().filter(|(_, inquiry)| is_overdue(inquiry)).map(|(key, _)| *key).collect();
+        overdue
+            .into_iter()
+            .flat_map(|key| {
+                let verification = self.without_answer(&key, Outage::NoAnswer, now, worker.host(), metrics);
+                self.settle(&key, &verification)
+            })
+            .collect()
+    }
+
+    /// An exchange is gone. The inquiry that it waited for goes on: others may wait for it too, and its answer is
+    /// worth remembering.
+    pub(crate) fn forget(&mut self, id: ExchangeId) {
+        if let Some(key) = self.waiting.remove(&id)
+            && let Some(inquiry) = self.inquiries.get_mut(&key)
+        {
+            inquiry.waiters.remove(&id);
+        }
+    }
+
+    /// Ends an inquiry and tells those who wait for it.
+    fn settle(&mut self, key: &Key, verification: &Verification) -> Vec<Released> {
+        let Some(inquiry) = self.inquiries.remove(key) else {
+            return Vec::new();
+        };
+        self.by_token.remove(&inquiry.token);
+        for id in &inquiry.waiters {
+            self.waiting.remove(id);
+        }
+        inquiry.waiters.into_iter().map(|id| Released { id, verification: verification.clone() }).collect()
+    }
+
+    /// A decision whose time is over if there is one and it may serve; otherwise an outage.
+    fn without_answer(
+        &mut self,
+        key: &Key,
+        outage: Outage,
+        now: Timestamp,
+        host: &dyn Host,
+        metrics: &Metrics,
+    ) -> Verification {
+        if let Some(counter) = metrics.outage(outage) {
+            counter.increment(host);
+        }
+        match self.cache.stale(key, now) {
+            Some(decision) => {
+                metrics.cache_stale.increment(host);
+                Verification::Decided(decision)
+            }
+            None => Verification::Outage(outage),
+        }
+    }
+}
+
+impl Endpoint {
+    fn answer_within(&self) -> Duration {
+        self.timeout.saturating_add(GRACE)
+    }
+
+    fn ask(
+        &self,
+        credentials: &Credentials,
+        send: impl FnOnce(&CallOut<'_>) -> Result<CallToken, HostError>,
+    ) -> Result<CallToken, HostError> {
+        let authorization = basic::write(&credentials.id, credentials.secret.as_deref().unwrap_or_default());
+        let headers: [(&str, &[u8]); 4] = [
+            (":method", self.config.method.as_bytes()),
+            (":path", self.config.path.as_bytes()),
+            (":authority", self.config.authority.as_bytes()),
+            ("authorization", authorization.as_bytes()),
+        ];
+        send(&CallOut { cluster: &self.config.cluster, headers: &headers, body: b"", timeout: self.timeout })
+    }
+
+    /// 2xx admits; 401 and 403 refuse; all else is no answer. No headers at all means that there was no reply.
+    fn read(&self, reply: CallOutReply, client_id: &str, host: &dyn Host) -> Result<Decision, Outage> {
+        if reply.headers == 0 {
+            return Err(Outage::Reset);
+        }
+        let headers = host.call_out_headers().map_err(|_| Outage::Reset)?;
+        match headers.first(":status") {
+            Some([b'2', b'0'..=b'9', b'0'..=b'9']) => {
+                Ok(Decision::Admit(Rc::new(self.config.identity.read(&headers, client_id))))
+            }
+            Some(b"401") => Ok(Decision::Deny(Denial::Invalid)),
+            Some(b"403") => Ok(Decision::Deny(Denial::Disabled)),
+            Some(_) => Err(Outage::Status),
+            None => Err(Outage::Reset),
+        }
+    }
+}
+
+impl IdentityHeaders {
+    fn read(&self, headers: &HeaderList, client_id: &str) -> Identity {
+        let text = |name: &Option<String>| {
+            let value =
+                core::str::from_utf8(headers.first(&name.as_deref()?.to_ascii_lowercase())?).ok()?.trim();
+            (!value.is_empty() && !value.contains(char::is_control)).then(|| value.to_owned())
+        };
+        Identity {
+            client_id: text(&self.client_id).unwrap_or_else(|| client_id.to_owned()),
+            name: text(&self.name),
+            tier: text(&self.tier),
+        }
+    }
+}

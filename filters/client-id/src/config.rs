@@ -1,0 +1,500 @@
+//! The configuration document.
+
+use core::ops::RangeInclusive;
+
+use portcullis_policy::ConfigError;
+use serde::{Deserialize, Serialize};
+
+use crate::scope::is_token;
+
+/// Configuration of the client-id policy.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Where credentials are looked for, in order. The first origin that has any of its parts decides; the
+    /// others are not looked at, though all are removed before the upstream.
+    #[serde(default = "default_origins")]
+    pub credentials: Vec<Origin>,
+    /// Whether a client must give its secret, or its identifier alone will do.
+    #[serde(default)]
+    pub secret: SecretRule,
+    /// Who decides whether credentials are good.
+    pub auth: Auth,
+    /// What is remembered of the auth service's answers. Only for `per-request`.
+    #[serde(default)]
+    pub cache: Cache,
+    /// What becomes of requests that nobody can decide on, because the auth service does not answer.
+    #[serde(default)]
+    pub on_outage: OnOutage,
+    /// Whether the upstream gets to see the credentials.
+    #[serde(default)]
+    pub upstream_credentials: UpstreamCredentials,
+    /// What a refused client is told.
+    #[serde(default)]
+    pub rejection: Rejection,
+    /// Which requests are concerned.
+    #[serde(default)]
+    pub scope: Scope,
+    /// How many requests a worker holds at a time while decisions are pending. One more is an outage.
+    #[serde(default = "default_max_waiting")]
+    pub max_waiting: u32,
+}
+
+/// A place in a request where credentials can stand.
+#[derive(Debug, Clone, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Origin {
+    /// The Authorization header with the Basic scheme (RFC 7617).
+    Basic,
+    /// Two headers.
+    Headers {
+        /// The header that holds the client's identifier.
+        #[serde(default = "default_id_name")]
+        id: String,
+        /// The header that holds the client's secret.
+        #[serde(default = "default_secret_name")]
+        secret: String,
+    },
+    /// Two query parameters.
+    Query {
+        /// The parameter that holds the client's identifier.
+        #[serde(default = "default_id_name")]
+        id: String,
+        /// The parameter that holds the client's secret.
+        #[serde(default = "default_secret_name")]
+        secret: String,
+    },
+}
+
+/// Whether a client must give its secret.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SecretRule {
+    /// A request without a secret is refused.
+    #[default]
+    Required,
+    /// The identifier alone will do; a secret that is given must be right. This identifies clients, it does not
+    /// authenticate them.
+    Optional,
+}
+
+/// Who decides whether credentials are good.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
+pub enum Auth {
+    /// The auth service is asked about each pair of credentials that is not in the cache, with a request that
+    /// carries them as HTTP Basic. 2xx admits, 401 and 403 refuse, anything else is an outage.
+    PerRequest(PerRequest),
+    /// The auth service is asked for its list of clients from time to time, and decisions are made in the worker.
+    Registry(RegistrySource),
+}
+
+/// An auth service that is asked about one pair of credentials at a time.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct PerRequest {
+    /// The Envoy cluster of the auth service.
+    pub cluster: String,
+    /// The request's method.
+    #[serde(default = "default_method")]
+    pub method: String,
+    /// The request's path, query included.
+    #[serde(default = "default_verify_path")]
+    pub path: String,
+    /// The request's authority (Host header).
+    #[serde(default = "default_authority")]
+    pub authority: String,
+    /// How long to wait for the answer, in milliseconds.
+    #[serde(default = "default_timeout_ms")]
+    pub timeout_ms: u32,
+    /// How often a request is sent again, at once, when the connection is reset before an answer: a kept-alive
+    /// connection may be closed by the service at just that moment.
+    #[serde(default = "default_retries")]
+    pub retries: u8,
+    /// Headers of the answer that say who the client is.
+    #[serde(default)]
+    pub identity: IdentityHeaders,
+}
+
+/// An auth service that gives its list of clients.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RegistrySource {
+    /// The Envoy cluster of the auth service.
+    pub cluster: String,
+    /// The path of the list, query included.
+    #[serde(default = "default_registry_path")]
+    pub path: String,
+    /// The request's authority (Host header).
+    #[serde(default = "default_authority")]
+    pub authority: String,
+    /// How long to wait for the list, in milliseconds.
+    #[serde(default = "default_registry_timeout_ms")]
+    pub timeout_ms: u32,
+    /// How long to wait between two requests for the list, in milliseconds; each worker adds up to a tenth of its
+    /// own, so that they do not all ask at once.
+    #[serde(default = "default_interval_ms")]
+    pub interval_ms: u32,
+    /// What becomes of requests before the first list has come.
+    #[serde(default)]
+    pub before_first_list: BeforeFirstList,
+    /// How long a request is held for the first list, in milliseconds, before that is an outage.
+    #[serde(default = "default_hold_ms")]
+    pub hold_ms: u32,
+    /// The longest list that is accepted, in bytes.
+    #[serde(default = "default_max_document_bytes")]
+    pub max_bytes: u32,
+}
+
+/// Headers of the auth service's answer that say who the client is. A header that the answer does not have, or
+/// that is no UTF-8 text, leaves that part of the identity out.
+#[derive(Debug, Default, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct IdentityHeaders {
+    /// The header with the client's identifier; without one the identifier is the one that the client gave.
+    pub client_id: Option<String>,
+    /// The header with the client's name.
+    pub name: Option<String>,
+    /// The header with the client's tier.
+    pub tier: Option<String>,
+}
+
+/// What is remembered of the auth service's answers, by each worker.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Cache {
+    /// How many answers a worker remembers; the least recently used goes first. 0 turns the cache off.
+    pub entries: u32,
+    /// How long an admission is remembered, in milliseconds.
+    pub admit_ttl_ms: u32,
+    /// How long a refusal is remembered, in milliseconds.
+    pub deny_ttl_ms: u32,
+    /// By how much at the most a time to live is shortened at random, in percent, so that what was learnt together
+    /// is not forgotten together.
+    pub jitter_percent: u8,
+    /// How many answers all workers of the process remember together, on top. 0 turns this level off.
+    pub shared_slots: u32,
+    /// For how long after its time an answer still serves if the auth service is out, in milliseconds. 0 turns
+    /// this off.
+    pub stale_if_error_ms: u32,
+}
+
+impl Default for Cache {
+    fn default() -> Self {
+        Self {
+            entries: 10_000,
+            admit_ttl_ms: 60_000,
+            deny_ttl_ms: 5_000,
+            jitter_percent: 10,
+            shared_slots: 0,
+            stale_if_error_ms: 0,
+        }
+    }
+}
+
+/// What becomes of requests that nobody can decide on.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum OnOutage {
+    /// They are refused with 503.
+    #[default]
+    Closed,
+    /// They pass without an identity, marked by the header `x-portcullis-unverified`.
+    Open,
+}
+
+/// Whether the upstream gets to see the credentials.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum UpstreamCredentials {
+    /// They are removed from headers and query string, from every configured origin.
+    #[default]
+    Remove,
+    /// They stay where they are.
+    Keep,
+}
+
+/// What becomes of requests before the first list has come.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum BeforeFirstList {
+    /// They are held, `hold_ms` at the most.
+    #[default]
+    Hold,
+    /// They are an outage at once.
+    Refuse,
+}
+
+/// What a refused client is told.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Rejection {
+    /// The scheme of the WWW-Authenticate challenge. `Basic` also says `charset="UTF-8"`.
+    pub scheme: String,
+    /// The realm of the challenge.
+    pub realm: String,
+    /// Whether the body names the reason (`missing`, `invalid`, `disabled`), which helps honest clients and
+    /// attackers alike.
+    pub reason: ReasonInBody,
+}
+
+impl Default for Rejection {
+    fn default() -> Self {
+        Self { scheme: "Basic".to_owned(), realm: "portcullis".to_owned(), reason: ReasonInBody::Hidden }
+    }
+}
+
+/// Whether the body of a rejection names its reason.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReasonInBody {
+    /// It does not.
+    #[default]
+    Hidden,
+    /// It does.
+    Shown,
+}
+
+/// Which requests are concerned. A path that could mean two things (dot segments, encoded slashes, path parameters,
+/// empty segments) is always concerned, whatever the rules say.
+#[derive(Debug, Default, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Scope {
+    /// If not empty, only requests that match one of these are concerned.
+    pub only: Vec<RequestRule>,
+    /// Requests that match one of these are not concerned.
+    pub exempt: Vec<RequestRule>,
+    /// Whether CORS preflight requests are concerned: OPTIONS with the headers Origin and
+    /// Access-Control-Request-Method. Browsers send them without credentials.
+    pub cors_preflight: CorsPreflight,
+}
+
+/// A rule that requests match or not.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RequestRule {
+    /// A path, without query, that the request's path is or lies below: `/a` matches `/a` and `/a/b`, not `/ab`.
+    pub path_prefix: String,
+    /// The methods that match; empty for all.
+    #[serde(default)]
+    pub methods: Vec<String>,
+}
+
+/// Whether CORS preflight requests are concerned.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CorsPreflight {
+    /// They are, as any other request.
+    #[default]
+    Enforced,
+    /// They are not.
+    Exempt,
+}
+
+fn default_origins() -> Vec<Origin> {
+    vec![
+        Origin::Basic,
+        Origin::Headers { id: default_id_name(), secret: default_secret_name() },
+        Origin::Query { id: default_id_name(), secret: default_secret_name() },
+    ]
+}
+
+fn default_id_name() -> String {
+    "client_id".to_owned()
+}
+
+fn default_secret_name() -> String {
+    "client_secret".to_owned()
+}
+
+fn default_method() -> String {
+    "GET".to_owned()
+}
+
+fn default_verify_path() -> String {
+    "/verify".to_owned()
+}
+
+fn default_registry_path() -> String {
+    "/clients".to_owned()
+}
+
+fn default_authority() -> String {
+    "auth".to_owned()
+}
+
+const fn default_timeout_ms() -> u32 {
+    1_000
+}
+
+const fn default_registry_timeout_ms() -> u32 {
+    5_000
+}
+
+const fn default_retries() -> u8 {
+    1
+}
+
+const fn default_interval_ms() -> u32 {
+    10_000
+}
+
+const fn default_hold_ms() -> u32 {
+    5_000
+}
+
+const fn default_max_document_bytes() -> u32 {
+    4 << 20
+}
+
+const fn default_max_waiting() -> u32 {
+    10_000
+}
+
+impl Config {
+    /// The origins, with header names in the form in which hosts give them.
+    pub(crate) fn origins(&self) -> Vec<Origin> {
+        let lower = |origin: &Origin| match origin {
+            Origin::Headers { id, secret } => {
+                Origin::Headers { id: id.to_ascii_lowercase(), secret: secret.to_ascii_lowercase() }
+            }
+            other => other.clone(),
+        };
+        self.credentials.iter().map(lower).collect()
+    }
+
+    /// Checks what types cannot say.
+    pub(crate) fn check(&self) -> Result<(), ConfigError> {
+        if self.credentials.is_empty() {
+            return Err(ConfigError::new("credentials", "must name at least one origin"));
+        }
+        for (at, origin) in self.credentials.iter().enumerate() {
+            let within = |error: ConfigError| error.within(&format!("credentials[{at}]"));
+            check_origin(origin).map_err(within)?;
+            if self.credentials.iter().take(at).any(|earlier| earlier == origin) {
+                return Err(within(ConfigError::new("", "stands in the list already")));
+            }
+        }
+        check_auth(&self.auth).map_err(|error| error.within("auth"))?;
+        check_cache(&self.cache).map_err(|error| error.within("cache"))?;
+        in_range("max_waiting", self.max_waiting, 1..=1_000_000)
+    }
+}
+
+fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
+    match origin {
+        Origin::Basic => Ok(()),
+        Origin::Headers { id, secret } => {
+            for (field, name) in [("id", id), ("secret", secret)] {
+                header_name(field, name)?;
+                if ["authorization", "host", "content-length", "transfer-encoding"]
+                    .contains(&name.to_ascii_lowercase().as_str())
+                {
+                    return Err(ConfigError::new(field, "must not be a header that means something else"));
+                }
+            }
+            different(&id.to_ascii_lowercase(), &secret.to_ascii_lowercase())
+        }
+        Origin::Query { id, secret } => {
+            for (field, name) in [("id", id), ("secret", secret)] {
+                if name.is_empty() {
+                    return Err(ConfigError::new(field, "must not be empty"));
+                }
+            }
+            different(id, secret)
+        }
+    }
+}
+
+fn different(id: &str, secret: &str) -> Result<(), ConfigError> {
+    if id == secret { Err(ConfigError::new("secret", "must be another name than id")) } else { Ok(()) }
+}
+
+fn check_auth(auth: &Auth) -> Result<(), ConfigError> {
+    match auth {
+        Auth::PerRequest(service) => check_per_request(service).map_err(|error| error.within("per-request")),
+        Auth::Registry(source) => check_registry(source).map_err(|error| error.within("registry")),
+    }
+}
+
+fn check_per_request(service: &PerRequest) -> Result<(), ConfigError> {
+    check_call(&service.cluster, &service.path, &service.authority)?;
+    if !is_token(&service.method) {
+        return Err(ConfigError::new("method", "must be an HTTP method, such as GET"));
+    }
+    in_range("timeout_ms", service.timeout_ms, 1..=60_000)?;
+    in_range("retries", u32::from(service.retries), 0..=3)?;
+    let IdentityHeaders { client_id, name, tier } = &service.identity;
+    for (field, header) in [("client_id", client_id), ("name", name), ("tier", tier)] {
+        if let Some(header) = header {
+            header_name(field, header).map_err(|error| error.within("identity"))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_registry(source: &RegistrySource) -> Result<(), ConfigError> {
+    check_call(&source.cluster, &source.path, &source.authority)?;
+    in_range("timeout_ms", source.timeout_ms, 1..=60_000)?;
+    in_range("interval_ms", source.interval_ms, 100..=86_400_000)?;
+    in_range("hold_ms", source.hold_ms, 100..=60_000)?;
+    in_range("max_bytes", source.max_bytes, 1..=64 << 20)
+}
+
+fn check_call(cluster: &str, path: &str, authority: &str) -> Result<(), ConfigError> {
+    if cluster.is_empty() {
+        return Err(ConfigError::new("cluster", "must name an Envoy cluster"));
+    }
+    let is_visible = |text: &str| text.bytes().all(|byte| byte.is_ascii_graphic());
+    if !path.starts_with('/') || !is_visible(path) || path.contains('#') {
+        return Err(ConfigError::new(
+            "path",
+            "must begin with / and be visible ASCII, percent-encoded if need be",
+        ));
+    }
+    if authority.is_empty() || !is_visible(authority) {
+        return Err(ConfigError::new("authority", "must be a host name, with a port if need be"));
+    }
+    Ok(())
+}
+
+fn check_cache(cache: &Cache) -> Result<(), ConfigError> {
+    const HOUR_MS: u32 = 3_600_000;
+    in_range("entries", cache.entries, 0..=1_000_000)?;
+    in_range("admit_ttl_ms", cache.admit_ttl_ms, 0..=24 * HOUR_MS)?;
+    in_range("deny_ttl_ms", cache.deny_ttl_ms, 0..=24 * HOUR_MS)?;
+    in_range("jitter_percent", u32::from(cache.jitter_percent), 0..=100)?;
+    in_range("shared_slots", cache.shared_slots, 0..=1_000_000)?;
+    in_range("stale_if_error_ms", cache.stale_if_error_ms, 0..=24 * HOUR_MS)
+}
+
+fn header_name(field: &str, name: &str) -> Result<(), ConfigError> {
+    if !is_token(name) || name.to_ascii_lowercase().starts_with("x-portcullis-") {
+        return Err(ConfigError::new(field, "must be a header name, and not one of the suite's own"));
+    }
+    Ok(())
+}
+
+fn in_range(field: &str, value: u32, range: RangeInclusive<u32>) -> Result<(), ConfigError> {
+    if range.contains(&value) {
+        Ok(())
+    } else {
+        Err(ConfigError::new(field, format!("must be from {} to {}", range.start(), range.end())))
+    }
+}

@@ -1,0 +1,251 @@
+//! Taking credentials out of a request.
+
+pub mod percent;
+pub mod query;
+
+pub(crate) mod basic;
+
+use std::borrow::Cow;
+
+use portcullis_policy::HeaderList;
+
+use crate::config::{Origin, SecretRule};
+
+/// The longest identifier, in bytes.
+pub const MAX_ID_BYTES: usize = 256;
+/// The longest secret, in bytes.
+pub const MAX_SECRET_BYTES: usize = 1024;
+
+/// What a client gives to be known by.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Credentials {
+    /// The identifier: UTF-8 text of 1 to [`MAX_ID_BYTES`] bytes, without control characters and colons, so that
+    /// it can be carried by HTTP Basic and written to headers and logs.
+    pub id: String,
+    /// The secret: up to [`MAX_SECRET_BYTES`] bytes without control characters; absent in requests that give none.
+    pub secret: Option<Vec<u8>>,
+}
+
+/// Shows the identifier only.
+impl core::fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_struct("Credentials").field("id", &self.id).finish_non_exhaustive()
+    }
+}
+
+/// What a request has to say about its sender.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Found {
+    /// Nothing, or not all that is required.
+    Missing,
+    /// Something that cannot be read in one way only.
+    Malformed(Malformed),
+    /// Credentials, good or not.
+    Credentials(Credentials),
+}
+
+/// Why credentials cannot be read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Malformed {
+    /// The Authorization header is not what RFC 7617 demands.
+    Basic,
+    /// A part stands twice in the same origin.
+    Duplicated,
+    /// A query parameter's percent-encoding is broken.
+    PercentEncoding,
+    /// A part is too long, or has characters that it must not have.
+    Characters,
+}
+
+impl Malformed {
+    /// A sentence for the client.
+    pub const fn explanation(self) -> &'static str {
+        match self {
+            Self::Basic => "The Authorization header does not hold well-formed Basic credentials.",
+            Self::Duplicated => "A credential is given more than once.",
+            Self::PercentEncoding => "A credential's percent-encoding is broken.",
+            Self::Characters => "A credential is too long or has characters that are not allowed.",
+        }
+    }
+}
+
+/// Looks through the origins in order. The first that has any of its parts decides.
+pub fn find(origins: &[Origin], rule: SecretRule, headers: &HeaderList) -> Found {
+    origins.iter().find_map(|origin| parts(origin, headers).transpose()).map_or(Found::Missing, |parts| {
+        parts.and_then(|parts| check(parts, rule)).unwrap_or_else(Found::Malformed)
+    })
+}
+
+/// Identifier and secret as they stand in an origin, each present or not.
+struct Parts<'a> {
+    id: Option<Cow<'a, [u8]>>,
+    secret: Option<Cow<'a, [u8]>>,
+}
+
+fn parts<'a>(origin: &'a Origin, headers: &'a HeaderList) -> Result<Option<Parts<'a>>, Malformed> {
+    let (id, secret) = match origin {
+        Origin::Basic => {
+            let Some(value) = only(headers.all("authorization").filter(|value| basic::is_basic(value)))?
+            else {
+                return Ok(None);
+            };
+            // A second Authorization header of another scheme makes it unclear which one the upstream will take.
+            only(headers.all("authorization"))?;
+            let basic::Basic { id, secret } = basic::parse(value)?;
+            (Some(Cow::Owned(id)), Some(Cow::Owned(secret)))
+        }
+        Origin::Headers { id, secret } => {
+            (only(headers.all(id))?.map(Cow::Borrowed), only(headers.all(secret))?.map(Cow::Borrowed))
+        }
+        Origin::Query { id, secret } => {
+            let path = headers.first(":path").unwrap_or_default();
+            let Some(query) = query::of_path(path).and_then(|range| path.get(range)) else {
+                return Ok(None);
+            };
+            (query_part(query, id)?, query_part(query, secret)?)
+        }
+    };
+    Ok((id.is_some() || secret.is_some()).then_some(Parts { id, secret }))
+}
+
+fn query_part<'a>(query: &'a [u8], name: &'a str) -> Result<Option<Cow<'a, [u8]>>, Malformed> {
+    only(query::values(query, name))?
+        .map(|value| percent::decode_form(value).ok_or(Malformed::PercentEncoding))
+        .transpose()
+}
+
+/// The only item, if any.
+fn only<'a>(mut values: impl Iterator<Item = &'a [u8]>) -> Result<Option<&'a [u8]>, Malformed> {
+    let first = values.next();
+    if values.next().is_some() { Err(Malformed::Duplicated) } else { Ok(first) }
+}
+
+fn check(parts: Parts<'_>, rule: SecretRule) -> Result<Found, Malformed> {
+    let id = parts.id.filter(|id| !id.is_empty());
+    let secret = parts.secret.filter(|secret| !secret.is_empty());
+    if let Some(secret) = &secret
+        && (secret.len() > MAX_SECRET_BYTES || secret.iter().any(u8::is_ascii_control))
+    {
+        return Err(Malformed::Characters);
+    }
+    let Some(id) = id else {
+        return Ok(Found::Missing);
+    };
+    if id.len() > MAX_ID_BYTES {
+        return Err(Malformed::Characters);
+    }
+    let id = String::from_utf8(id.into_owned()).map_err(|_| Malformed::Characters)?;
+    if id.contains(|character: char| character == ':' || character.is_control()) {
+        return Err(Malformed::Characters);
+    }
+    match (secret, rule) {
+        (None, SecretRule::Required) => Ok(Found::Missing),
+        (secret, _) => Ok(Found::Credentials(Credentials { id, secret: secret.map(Cow::into_owned) })),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: fn() -> Vec<Origin> = || {
+        vec![
+            Origin::Basic,
+            Origin::Headers { id: "client_id".into(), secret: "client_secret".into() },
+            Origin::Query { id: "client_id".into(), secret: "client_secret".into() },
+        ]
+    };
+
+    fn found(headers: &[(&str, &[u8])]) -> Found {
+        find(&ALL(), SecretRule::Required, &headers.iter().copied().collect())
+    }
+
+    fn credentials(id: &str, secret: &str) -> Found {
+        Found::Credentials(Credentials { id: id.into(), secret: Some(secret.as_bytes().into()) })
+    }
+
+    #[test]
+    fn finds_credentials_in_every_origin() {
+        let expected = credentials("acme", "s3");
+        for headers in [
+            &[("authorization", &b"Basic YWNtZTpzMw=="[..])][..],
+            &[("client_id", b"acme"), ("client_secret", b"s3")],
+            &[(":path", b"/a?client_secret=s%33&x=1&client%5Fid=acme")],
+        ] {
+            assert_eq!(found(headers), expected, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn lets_the_first_origin_with_any_part_decide() {
+        let query = (":path", &b"/?client_id=q&client_secret=q"[..]);
+        assert_eq!(found(&[query, ("client_id", b"h"), ("client_secret", b"h")]), credentials("h", "h"));
+        assert_eq!(found(&[query, ("client_id", b"h")]), Found::Missing);
+        assert_eq!(found(&[query, ("authorization", b"Bearer t")]), credentials("q", "q"));
+        assert_eq!(found(&[query, ("authorization", b"Basic ?")]), Found::Malformed(Malformed::Basic));
+    }
+
+    #[test]
+    fn never_chooses_among_duplicates() {
+        for headers in [
+            &[("authorization", &b"Basic YTpi"[..]), ("authorization", b"Basic YTpi")][..],
+            &[("authorization", b"Basic YTpi"), ("authorization", b"Bearer x")],
+            &[("client_id", b"a"), ("client_id", b"a"), ("client_secret", b"b")],
+            &[("client_id", b"a"), ("client_secret", b"b"), ("client_secret", b"")],
+            &[(":path", b"/?client_id=a&client_secret=b&client%5fid=a")],
+        ] {
+            assert_eq!(found(headers), Found::Malformed(Malformed::Duplicated), "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn refuses_parts_that_cannot_be_carried_on() {
+        let long_id = [b'a'; MAX_ID_BYTES + 1];
+        let long_secret = [b'a'; MAX_SECRET_BYTES + 1];
+        for (id, secret) in [
+            (&b"a\xff"[..], &b"s"[..]),
+            (b"a:b", b"s"),
+            (b"a\tb", b"s"),
+            ("a\u{85}b".as_bytes(), b"s"),
+            (b"a", b"s\x7f"),
+            (&long_id, b"s"),
+            (b"a", &long_secret),
+        ] {
+            let headers = [("client_id", id), ("client_secret", secret)];
+            assert_eq!(found(&headers), Found::Malformed(Malformed::Characters), "{id:?} {secret:?}");
+        }
+        for path in [&b"/?client_id=a%00&client_secret=s"[..], b"/?client_id=a&client_secret=%0d%0a"] {
+            assert_eq!(found(&[(":path", path)]), Found::Malformed(Malformed::Characters), "{path:?}");
+        }
+        for path in [&b"/?client_id=a%&client_secret=s"[..], b"/?client_id=a&client_secret=%4"] {
+            assert_eq!(found(&[(":path", path)]), Found::Malformed(Malformed::PercentEncoding), "{path:?}");
+        }
+    }
+
+    #[test]
+    fn takes_empty_parts_for_absent_ones() {
+        for headers in [
+            &[("client_id", &b""[..]), ("client_secret", b"s")][..],
+            &[("client_id", b"a"), ("client_secret", b"")],
+            &[("authorization", b"Basic Og==")],
+            &[(":path", b"/?client_id&client_secret=s")],
+            &[("client_secret", b"s")],
+            &[],
+        ] {
+            assert_eq!(found(headers), Found::Missing, "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn is_content_with_an_identifier_where_the_secret_is_optional() {
+        let headers: HeaderList = [("client_id", "a")].into_iter().collect();
+        let expected = Found::Credentials(Credentials { id: "a".into(), secret: None });
+        assert_eq!(find(&ALL(), SecretRule::Optional, &headers), expected);
+    }
+
+    #[test]
+    fn does_not_show_secrets_when_debugged() {
+        let Found::Credentials(credentials) = credentials("a", "hunter2") else { panic!() };
+        assert!(!format!("{credentials:?}").contains("hunter2"));
+    }
+}

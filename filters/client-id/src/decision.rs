@@ -1,0 +1,86 @@
+//! What can be decided about a client.
+
+use std::rc::Rc;
+
+use portcullis_policy::{ExchangeId, Identity};
+
+/// The answer to "may this client pass?".
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Decision {
+    /// It may, and this is who it is.
+    Admit(Rc<Identity>),
+    /// It may not.
+    Deny(Denial),
+}
+
+/// Why a client is refused.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Denial {
+    /// It gave no credentials, or not all that are required.
+    Missing,
+    /// There is no such client, or its secret is another.
+    Invalid,
+    /// It is known and locked out.
+    Disabled,
+}
+
+impl Denial {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Missing => "missing",
+            Self::Invalid => "invalid",
+            Self::Disabled => "disabled",
+        }
+    }
+}
+
+/// Why nobody can decide.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Outage {
+    /// The call-out could not be sent: no such cluster, or no healthy endpoint.
+    Unreachable,
+    /// The connection was reset, or refused.
+    Reset,
+    /// The service answered with a status that decides nothing, or the host did in its name when time was up.
+    Status,
+    /// No answer of any kind came in time.
+    NoAnswer,
+    /// The list of clients has not come yet.
+    NoList,
+    /// Too many requests are waiting.
+    Overload,
+    /// The host does not do what is needed.
+    Host,
+}
+
+impl Outage {
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::Unreachable => "auth-unreachable",
+            Self::Reset => "auth-reset",
+            Self::Status => "auth-status",
+            Self::NoAnswer => "auth-no-answer",
+            Self::NoList => "no-client-list",
+            Self::Overload => "overload",
+            Self::Host => "host",
+        }
+    }
+}
+
+/// An exchange that was waiting, and what has been found out for it.
+#[derive(Debug)]
+pub(crate) struct Released {
+    pub(crate) id: ExchangeId,
+    pub(crate) verification: Verification,
+}
+
+/// What asking for a decision gives.
+#[derive(Debug, Clone)]
+pub(crate) enum Verification {
+    /// A decision.
+    Decided(Decision),
+    /// No decision, and none will come.
+    Outage(Outage),
+    /// A decision will come: the exchange will be woken.
+    Pending,
+}

@@ -1,0 +1,270 @@
+//! The document that lists an auth service's clients.
+
+use std::collections::BTreeMap;
+use std::collections::btree_map;
+use std::rc::Rc;
+
+use portcullis_policy::{ConfigError, Identity, config};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+use subtle::{Choice, ConstantTimeEq};
+
+use crate::credentials::{Credentials, MAX_ID_BYTES};
+use crate::decision::{Decision, Denial};
+
+/// The list of clients, as the auth service serves it.
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Document {
+    /// The version of this format: 1.
+    pub version: u32,
+    /// The clients. Identifiers are unique.
+    pub clients: Vec<ClientEntry>,
+}
+
+/// One client.
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ClientEntry {
+    /// The identifier: 1 to 256 bytes of UTF-8 without control characters and colons.
+    pub id: String,
+    /// A name for people.
+    #[serde(default)]
+    pub name: Option<String>,
+    /// The service tier.
+    #[serde(default)]
+    pub tier: Option<String>,
+    /// Whether the client is locked out.
+    #[serde(default)]
+    pub disabled: bool,
+    /// The secrets that are good at the moment: more than one while a secret is being replaced, none for a client
+    /// that is known by its identifier alone.
+    #[serde(default)]
+    pub secrets: Vec<SecretEntry>,
+}
+
+/// A secret, as a salted digest.
+#[derive(Debug, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct SecretEntry {
+    /// Random bytes in hexadecimal, 8 to 64 of them, of this secret's own.
+    pub salt: String,
+    /// SHA-256 of the salt's bytes followed by the secret's bytes, in hexadecimal.
+    pub sha256: String,
+}
+
+/// Clients by identifier, ready to decide.
+#[derive(Debug, Default)]
+pub struct ClientList {
+    clients: BTreeMap<String, Client>,
+}
+
+#[derive(Debug)]
+struct Client {
+    identity: Rc<Identity>,
+    status: Status,
+    secrets: Vec<Secret>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Status {
+    Enabled,
+    Disabled,
+}
+
+#[derive(Debug)]
+struct Secret {
+    salt: Vec<u8>,
+    digest: [u8; 32],
+}
+
+impl ClientList {
+    /// Reads the JSON document, whole or not at all.
+    ///
+    /// # Errors
+    /// The first thing that is wrong with it, without showing a salt or digest.
+    pub fn parse(document: &[u8]) -> Result<Self, ConfigError> {
+        let document: Document = config::parse(document)?;
+        if document.version != 1 {
+            return Err(ConfigError::new("version", "must be 1"));
+        }
+        let mut clients = BTreeMap::new();
+        for (at, entry) in document.clients.into_iter().enumerate() {
+            let within = |error: ConfigError| error.within(&format!("clients[{at}]"));
+            let (id, client) = compile(entry).map_err(within)?;
+            match clients.entry(id) {
+                btree_map::Entry::Vacant(place) => {
+                    place.insert(client);
+                }
+                btree_map::Entry::Occupied(_) => {
+                    return Err(within(ConfigError::new("id", "is another client's too")));
+                }
+            }
+        }
+        Ok(Self { clients })
+    }
+
+    /// How many clients there are.
+    pub fn len(&self) -> usize {
+        self.clients.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.clients.is_empty()
+    }
+
+    /// Decides. How long it takes tells neither how much of a secret was right nor whether the client exists.
+    pub(crate) fn decide(&self, credentials: &Credentials) -> Decision {
+        let client = self.clients.get(&credentials.id);
+        let good = match (&credentials.secret, client) {
+            (Some(secret), Some(client)) => {
+                let good =
+                    client.secrets.iter().fold(Choice::from(0), |good, known| good | known.matches(secret));
+                if client.secrets.is_empty() {
+                    // Nothing to compare with, so that no secret is right; take the time of a comparison all the same.
+                    let _ = Secret::decoy().matches(secret);
+                }
+                bool::from(good)
+            }
+            (Some(secret), None) => {
+                let _ = Secret::decoy().matches(secret);
+                false
+            }
+            // Requests without a secret get here only where the configuration says that it is optional.
+            (None, Some(_)) => true,
+            (None, None) => false,
+        };
+        match client {
+            Some(client) if good && client.status == Status::Enabled => {
+                Decision::Admit(Rc::clone(&client.identity))
+            }
+            Some(_) if good => Decision::Deny(Denial::Disabled),
+            _ => Decision::Deny(Denial::Invalid),
+        }
+    }
+}
+
+impl Secret {
+    fn matches(&self, secret: &[u8]) -> Choice {
+        let digest = Sha256::new().chain_update(&self.salt).chain_update(secret).finalize();
+        digest.as_slice().ct_eq(&self.digest)
+    }
+
+    fn decoy() -> Self {
+        Self { salt: vec![0; 16], digest: [0; 32] }
+    }
+}
+
+fn compile(entry: ClientEntry) -> Result<(String, Client), ConfigError> {
+    let ClientEntry { id, name, tier, disabled, secrets } = entry;
+    if id.is_empty() || id.len() > MAX_ID_BYTES || id.contains(|c: char| c == ':' || c.is_control()) {
+        return Err(ConfigError::new("id", "must be 1 to 256 bytes without control characters and colons"));
+    }
+    for (field, text) in [("name", &name), ("tier", &tier)] {
+        if text.as_deref().is_some_and(|text| text.len() > MAX_ID_BYTES || text.contains(char::is_control)) {
+            return Err(ConfigError::new(field, "must be at most 256 bytes without control characters"));
+        }
+    }
+    let secrets = secrets
+        .iter()
+        .enumerate()
+        .map(|(at, entry)| compile_secret(entry).map_err(|error| error.within(&format!("secrets[{at}]"))))
+        .collect::<Result<_, _>>()?;
+    let identity = Rc::new(Identity { client_id: id.clone(), name, tier });
+    let status = if disabled { Status::Disabled } else { Status::Enabled };
+    Ok((id, Client { identity, status, secrets }))
+}
+
+fn compile_secret(entry: &SecretEntry) -> Result<Secret, ConfigError> {
+    let salt = hex::decode(&entry.salt)
+        .ok()
+        .filter(|salt| (8..=64).contains(&salt.len()))
+        .ok_or_else(|| ConfigError::new("salt", "must be 8 to 64 bytes in hexadecimal"))?;
+    let digest = hex::decode(&entry.sha256)
+        .ok()
+        .and_then(|digest| <[u8; 32]>::try_from(digest).ok())
+        .ok_or_else(|| ConfigError::new("sha256", "must be 32 bytes in hexadecimal"))?;
+    Ok(Secret { salt, digest })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn digest(salt: &[u8], secret: &str) -> String {
+        hex::encode(Sha256::new().chain_update(salt).chain_update(secret).finalize())
+    }
+
+    fn list() -> ClientList {
+        let secret = |text: &str| serde_json::json!({"salt": "00112233445566ff", "sha256": digest(b"\x00\x11\x22\x33\x44\x55\x66\xff", text)});
+        let document = serde_json::json!({"version": 1, "clients": [
+            {"id": "acme", "name": "Acme", "tier": "gold", "secrets": [secret("old"), secret("new")]},
+            {"id": "out", "disabled": true, "secrets": [secret("s")]},
+            {"id": "open"},
+        ]});
+        ClientList::parse(document.to_string().as_bytes()).unwrap()
+    }
+
+    fn decide(id: &str, secret: Option<&str>) -> Decision {
+        list().decide(&Credentials { id: id.into(), secret: secret.map(|secret| secret.as_bytes().into()) })
+    }
+
+    #[test]
+    fn admits_with_any_secret_that_is_good_at_the_moment() {
+        let acme = Rc::new(Identity {
+            client_id: "acme".into(),
+            name: Some("Acme".into()),
+            tier: Some("gold".into()),
+        });
+        assert_eq!(decide("acme", Some("old")), Decision::Admit(Rc::clone(&acme)));
+        assert_eq!(decide("acme", Some("new")), Decision::Admit(Rc::clone(&acme)));
+        assert_eq!(decide("acme", None), Decision::Admit(acme));
+    }
+
+    #[test]
+    fn refuses_strangers_wrong_secrets_and_locked_out_clients() {
+        for (id, secret, denial) in [
+            ("acme", Some("other"), Denial::Invalid),
+            ("acme", Some(""), Denial::Invalid),
+            ("Acme", Some("new"), Denial::Invalid),
+            ("nobody", Some("new"), Denial::Invalid),
+            ("nobody", None, Denial::Invalid),
+            ("open", Some("any"), Denial::Invalid),
+            ("out", Some("s"), Denial::Disabled),
+            ("out", Some("wrong"), Denial::Invalid),
+        ] {
+            assert_eq!(decide(id, secret), Decision::Deny(denial), "{id} {secret:?}");
+        }
+    }
+
+    #[test]
+    fn refuses_a_document_whole_and_shows_no_digest() {
+        let digest = digest(b"", "");
+        for (document, expected) in [
+            ("".to_owned(), "missing field `version`"),
+            (r#"{"version":2,"clients":[]}"#.to_owned(), "version: must be 1"),
+            (r#"{"version":1}"#.to_owned(), "missing field `clients`"),
+            (r#"{"version":1,"clients":[{"id":""}]}"#.to_owned(), "clients[0].id: must be"),
+            (r#"{"version":1,"clients":[{"id":"a:b"}]}"#.to_owned(), "clients[0].id: must be"),
+            (r#"{"version":1,"clients":[{"id":"a"},{"id":"a"}]}"#.to_owned(), "clients[1].id: is another"),
+            (r#"{"version":1,"clients":[{"id":"a","secret":"s3cret"}]}"#.to_owned(), "clients[0].secret: unknown field"),
+            (r#"{"version":1,"clients":[{"id":"a","secrets":["s3cret"]}]}"#.to_owned(), "clients[0].secrets[0]: "),
+            (
+                format!(r#"{{"version":1,"clients":[{{"id":"a","secrets":[{{"salt":"s3cret","sha256":"{digest}"}}]}}]}}"#),
+                "clients[0].secrets[0].salt: must be",
+            ),
+            (
+                r#"{"version":1,"clients":[{"id":"a","secrets":[{"salt":"0011223344556677","sha256":"s3cret"}]}]}"#.to_owned(),
+                "clients[0].secrets[0].sha256: must be",
+            ),
+        ] {
+            let error = ClientList::parse(document.as_bytes()).unwrap_err().to_string();
+            assert!(error.starts_with(expected), "{document}: {error}");
+            assert!(!error.contains("s3cret") && !error.contains(&digest), "{error}");
+        }
+    }
+}

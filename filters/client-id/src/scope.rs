@@ -1,0 +1,229 @@
+//! Which requests are concerned.
+
+use portcullis_policy::{ConfigError, HeaderList};
+
+use crate::config::{self, CorsPreflight};
+use crate::credentials::percent;
+
+/// Compiled rules.
+pub(crate) struct Scope {
+    only: Vec<Rule>,
+    exempt: Vec<Rule>,
+    cors_preflight: CorsPreflight,
+}
+
+/// Whether a request is concerned.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Concern {
+    Enforced,
+    Exempt,
+}
+
+struct Rule {
+    prefix: Vec<u8>,
+    methods: Vec<String>,
+}
+
+impl Scope {
+    pub(crate) fn compile(config: &config::Scope) -> Result<Self, ConfigError> {
+        let rules = |rules: &[config::RequestRule], field: &str| {
+            rules
+                .iter()
+                .enumerate()
+                .map(|(at, rule)| {
+                    Rule::compile(rule).map_err(|error| error.within(&format!("{field}[{at}]")))
+                })
+                .collect::<Result<Vec<_>, _>>()
+        };
+        Ok(Self {
+            only: rules(&config.only, "only")?,
+            exempt: rules(&config.exempt, "exempt")?,
+            cors_preflight: config.cors_preflight,
+        })
+    }
+
+    pub(crate) fn concern(&self, headers: &HeaderList) -> Concern {
+        if self.cors_preflight == CorsPreflight::Exempt && is_cors_preflight(headers) {
+            return Concern::Exempt;
+        }
+        if self.only.is_empty() && self.exempt.is_empty() {
+            return Concern::Enforced;
+        }
+        // A request without a path (CONNECT) and a path that could mean two things are concerned.
+        let Some(path) = headers.first(":path").and_then(plain_path) else {
+            return Concern::Enforced;
+        };
+        let method = headers.first(":method").unwrap_or_default();
+        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.matches(&path, method));
+        if (!self.only.is_empty() && !any(&self.only)) || any(&self.exempt) {
+            Concern::Exempt
+        } else {
+            Concern::Enforced
+        }
+    }
+}
+
+impl Rule {
+    fn compile(rule: &config::RequestRule) -> Result<Self, ConfigError> {
+        let prefix = rule.path_prefix.as_bytes();
+        if plain_path(prefix).is_none_or(|plain| plain != prefix) || rule.path_prefix.contains('?') {
+            return Err(ConfigError::new(
+                "path_prefix",
+                "must begin with / and be a plain path: no query, percent-encoding, dot segments, empty segments, \
+                 semicolons or backslashes",
+            ));
+        }
+        if let Some(at) = rule.methods.iter().position(|method| method.is_empty() || !is_token(method)) {
+            return Err(ConfigError::new(format!("methods[{at}]"), "must be an HTTP method, such as GET"));
+        }
+        let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
+        Ok(Self { prefix: prefix.to_vec(), methods: rule.methods.clone() })
+    }
+
+    fn matches(&self, path: &[u8], method: &[u8]) -> bool {
+        path.strip_prefix(self.prefix.as_slice())
+            .is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
+            && (self.methods.is_empty() || self.methods.iter().any(|own| own.as_bytes() == method))
+    }
+}
+
+pub(crate) fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+/// The decoded path without its query, or `None` if an upstream might understand it otherwise than we do: dot
+/// segments, empty segments, path parameters, backslashes, control characters, and percent-encoding that is broken
+/// or doubled or hides one of those.
+fn plain_path(path: &[u8]) -> Option<Vec<u8>> {
+    let end = memchr::memchr2(b'?', b'#', path).unwrap_or(path.len());
+    let raw = path.get(..end)?;
+    let decoded = percent::decode_path(raw)?;
+    let slashes = |bytes: &[u8]| memchr::memchr_iter(b'/', bytes).count();
+    let is_plain = decoded.first() == Some(&b'/')
+        && slashes(raw) == slashes(&decoded)
+        && !decoded
+            .iter()
+            .any(|byte| byte.is_ascii_control() || matches!(byte, b'%' | b';' | b'\\' | b'?' | b'#'))
+        && segments_are_plain(&decoded);
+    is_plain.then(|| decoded.into_owned())
+}
+
+/// Only the last segment may be empty.
+fn segments_are_plain(path: &[u8]) -> bool {
+    let mut segments = path.split(|byte| *byte == b'/').skip(1).peekable();
+    while let Some(segment) = segments.next() {
+        if segment == b"." || segment == b".." || (segment.is_empty() && segments.peek().is_some()) {
+            return false;
+        }
+    }
+    true
+}
+
+/// The Fetch standard, section 3.2.1 ("CORS-preflight request").
+fn is_cors_preflight(headers: &HeaderList) -> bool {
+    headers.first(":method") == Some(b"OPTIONS")
+        && headers.contains("origin")
+        && headers.contains("access-control-request-method")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scope(json: &str) -> Result<Scope, String> {
+        Scope::compile(&serde_json::from_str(json).unwrap()).map_err(|error| error.to_string())
+    }
+
+    fn is_exempt(scope: &Scope, method: &str, path: &str) -> bool {
+        let headers = [(":method", method), (":path", path)].into_iter().collect();
+        scope.concern(&headers) == Concern::Exempt
+    }
+
+    #[test]
+    fn exempts_what_is_at_or_below_a_prefix_and_nothing_that_pretends_to_be() {
+        let scope =
+            scope(r#"{"exempt":[{"path_prefix":"/public"},{"path_prefix":"/r/","methods":["GET"]}]}"#)
+                .unwrap();
+        for (method, path, expected) in [
+            ("GET", "/public", true),
+            ("POST", "/public/", true),
+            ("GET", "/public/a?b=/../", true),
+            ("GET", "/%70ublic/a", true),
+            ("GET", "/r", true),
+            ("POST", "/r", false),
+            ("GET", "/publicity", false),
+            ("GET", "/PUBLIC", false),
+            ("GET", "/private", false),
+            ("GET", "/public/../private", false),
+            ("GET", "/public/%2e%2e/private", false),
+            ("GET", "/public/.%2e/private", false),
+            ("GET", "/public/..%2fprivate", false),
+            ("GET", "/public/..;/private", false),
+            ("GET", "/public/%252e%252e/private", false),
+            ("GET", "/public\\..\\private", false),
+            ("GET", "/public//private", false),
+            ("GET", "//public", false),
+            ("GET", "/public/%00", false),
+            ("GET", "/public/%", false),
+            ("GET", "public", false),
+            ("GET", "", false),
+            ("GET", "http://host/public", false),
+        ] {
+            assert_eq!(is_exempt(&scope, method, path), expected, "{method} {path}");
+        }
+    }
+
+    #[test]
+    fn enforces_only_below_the_named_prefixes_however_they_are_spelled() {
+        let scope =
+            scope(r#"{"only":[{"path_prefix":"/api"}],"exempt":[{"path_prefix":"/api/health"}]}"#).unwrap();
+        for (path, expected) in [
+            ("/api", false),
+            ("/%61pi/x", false),
+            ("/api/health", true),
+            ("/other", true),
+            ("/other/../api", false),
+            ("/other/%2e%2e/api", false),
+            ("/%2561pi", false),
+        ] {
+            assert_eq!(is_exempt(&scope, "GET", path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn concerns_requests_without_a_path() {
+        let scope = scope(r#"{"only":[{"path_prefix":"/api"}]}"#).unwrap();
+        assert_eq!(scope.concern(&[(":method", "CONNECT")].into_iter().collect()), Concern::Enforced);
+        assert_eq!(scope.concern(&HeaderList::new()), Concern::Enforced);
+    }
+
+    #[test]
+    fn exempts_cors_preflights_only_if_told_and_only_whole_ones() {
+        let preflight = [(":method", "OPTIONS"), ("origin", "o"), ("access-control-request-method", "PUT")];
+        let concern = |json: &str, headers: &[(&str, &str)]| {
+            scope(json).unwrap().concern(&headers.iter().copied().collect())
+        };
+        assert_eq!(concern("{}", &preflight), Concern::Enforced);
+        assert_eq!(concern(r#"{"cors_preflight":"exempt"}"#, &preflight), Concern::Exempt);
+        for without in 0..3 {
+            let mut partial = preflight.to_vec();
+            partial.remove(without);
+            assert_eq!(concern(r#"{"cors_preflight":"exempt"}"#, &partial), Concern::Enforced);
+        }
+    }
+
+    #[test]
+    fn refuses_rules_that_could_never_match() {
+        for (json, path) in [
+            (r#"{"only":[{"path_prefix":"api"}]}"#, "only[0].path_prefix"),
+            (r#"{"exempt":[{"path_prefix":"/"},{"path_prefix":"/a/../b"}]}"#, "exempt[1].path_prefix"),
+            (r#"{"exempt":[{"path_prefix":"/a?b"}]}"#, "exempt[0].path_prefix"),
+            (r#"{"exempt":[{"path_prefix":"/%61"}]}"#, "exempt[0].path_prefix"),
+            (r#"{"exempt":[{"path_prefix":"/","methods":["G T"]}]}"#, "exempt[0].methods[0]"),
+        ] {
+            let error = scope(json).err().unwrap();
+            assert!(error.starts_with(path), "{json}: {error}");
+        }
+    }
+}

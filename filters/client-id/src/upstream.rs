@@ -1,0 +1,80 @@
+//! What the upstream learns of the client.
+
+use std::rc::Rc;
+
+use portcullis_policy::{Exchange, HostError, Identity};
+
+use crate::config::Origin;
+use crate::credentials::{basic, query};
+
+/// The client's identifier.
+pub(crate) const ID_HEADER: &str = "x-portcullis-client-id";
+/// The client's name.
+pub(crate) const NAME_HEADER: &str = "x-portcullis-client-name";
+/// The client's tier.
+pub(crate) const TIER_HEADER: &str = "x-portcullis-client-tier";
+/// Marks a request that passed unverified, with the reason.
+pub(crate) const UNVERIFIED_HEADER: &str = "x-portcullis-unverified";
+
+/// The filter state that holds the identifier, for native access loggers and later filters.
+pub(crate) const ID_PROPERTY: &str = "portcullis.client_id";
+/// The filter state that holds the outcome.
+pub(crate) const OUTCOME_PROPERTY: &str = "portcullis.client-id.outcome";
+
+/// Removes every header that only the suite may set. An underscore counts as a hyphen, for an upstream behind CGI or
+/// WSGI cannot tell them apart.
+pub(crate) fn strip_suite_headers(exchange: &mut Exchange<'_>) -> Result<(), HostError> {
+    const PREFIX: &[u8] = b"x-portcullis-";
+    let is_ours = |name: &[u8]| {
+        name.get(..PREFIX.len()).is_some_and(|head| {
+            head.iter().zip(PREFIX).all(|(byte, own)| byte == own || (*byte == b'_' && *own == b'-'))
+        })
+    };
+    let names: Vec<String> = exchange
+        .request_headers()?
+        .iter()
+        .filter(|(name, _)| is_ours(name))
+        .map(|(name, _)| core::str::from_utf8(name).map(str::to_owned).map_err(|_| HostError::Malformed))
+        .collect::<Result<_, _>>()?;
+    names.iter().try_for_each(|name| exchange.remove_request_header(name))
+}
+
+/// Takes the credentials out of every origin.
+pub(crate) fn remove_credentials(exchange: &mut Exchange<'_>, origins: &[Origin]) -> Result<(), HostError> {
+    for origin in origins {
+        match origin {
+            Origin::Basic => {
+                let headers = exchange.request_headers()?;
+                if headers.all("authorization").any(basic::is_basic) {
+                    exchange.remove_request_header("authorization")?;
+                }
+            }
+            Origin::Headers { id, secret } => {
+                exchange.remove_request_header(id)?;
+                exchange.remove_request_header(secret)?;
+            }
+            Origin::Query { id, secret } => {
+                let path = exchange.request_headers()?.first(":path").unwrap_or_default();
+                if let Some(path) = query::without(path, &[id, secret]) {
+                    exchange.set_request_header(":path", &path)?;
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Says who the client is: to the upstream by headers, to native loggers by filter state, to later policies of the
+/// chain directly.
+pub(crate) fn set_identity(exchange: &mut Exchange<'_>, identity: &Rc<Identity>) -> Result<(), HostError> {
+    exchange.set_request_header(ID_HEADER, identity.client_id.as_bytes())?;
+    for (header, value) in [(NAME_HEADER, &identity.name), (TIER_HEADER, &identity.tier)] {
+        if let Some(value) = value {
+            exchange.set_request_header(header, value.as_bytes())?;
+        }
+    }
+    // Loggers do without if the host has no such thing.
+    let _ = exchange.host().set_property(&[ID_PROPERTY], identity.client_id.as_bytes());
+    exchange.set_identity(Rc::clone(identity));
+    Ok(())
+}
