@@ -171,7 +171,10 @@ mod tests {
                 r#"{"policies":[{"first":{"level":1}},{"first":{"level":10}}]}"#,
                 "policies[1].first.level: must be at",
             ),
-            (r#"{"policies":[{"first":{"level":1,"level":2}}]}"#, "policies[0].first.level: duplicate field"),
+            (
+                r#"{"policies":[{"first":{"level":1,"level":2}}]}"#,
+                "policies[0].first: duplicate field `level`",
+            ),
         ] {
             let error = names(document).unwrap_err();
             assert!(error.starts_with(expected), "{document}: {error}");

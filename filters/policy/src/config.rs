@@ -61,14 +61,20 @@ pub fn parse<T: DeserializeOwned>(document: &[u8]) -> Result<T, ConfigError> {
     let document = match document.trim_ascii() {
         [] => Cow::Borrowed(&b"{}"[..]),
         [b'{', ..] => Cow::Borrowed(document),
+        // serde would also take an array for a structure, member by member.
+        [b'[', ..] => return Err(ConfigError::new("", "must be a JSON object")),
         _ => protobuf_struct::to_json(document).map_or(Cow::Borrowed(document), Cow::Owned),
     };
     let mut deserializer = serde_json::Deserializer::from_slice(&document);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
         let path = match error.path().to_string() {
-            path if path == "." => String::new(),
+            path if path == "." || path == "?" => String::new(),
             path => path,
         };
+        // To serde_json, null in place of a variant is a syntax error; to the operator it is a matter of that field.
+        if serde_json::from_slice::<serde::de::IgnoredAny>(&document).is_ok() && !error.inner().is_data() {
+            return ConfigError::new(path, "is not of the form that is expected here");
+        }
         ConfigError::new(path, describe(error.inner()))
     })?;
     deserializer.end().map_err(|error| ConfigError::new("", describe(&error)))?;
@@ -168,6 +174,19 @@ mod tests {
         for document in ["{", "{} {}", "nonsense", "{\"inner\":[]},", "\u{0}"] {
             assert!(error(document).starts_with("not JSON"), "{document:?}: {}", error(document));
         }
+    }
+
+    #[test]
+    fn does_not_call_null_a_syntax_error() {
+        let document = r#"{"inner":[{"count":1,"mode":null},{"count":null}]}"#;
+        assert_eq!(error(document), "inner[1].count: expected u64, found null");
+        #[derive(Debug, Deserialize)]
+        struct Strict {
+            #[serde(rename = "mode")]
+            _mode: Mode,
+        }
+        let error = parse::<Strict>(br#"{"mode":null}"#).unwrap_err().to_string();
+        assert_eq!(error, "mode: is not of the form that is expected here");
     }
 
     #[test]

@@ -249,8 +249,8 @@ impl Engine {
     /// Lets woken exchanges decide. One that wakes another adds to the list, which empties because an exchange
     /// is woken only while it waits.
     ///
-    /// The message that is `arriving` is not resumed, for its callback still runs and the host would hold it all
-    /// the same when that returns: if it has been woken and may go on, this says so.
+    /// The message that is `arriving` is not resumed, for its callback still runs, and a host may hold it all the
+    /// same when that returns (Envoy does, a response): if it has been woken and may go on, this says so.
     fn deliver_wakes(
         &mut self,
         platform: &dyn Platform,

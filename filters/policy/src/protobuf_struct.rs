@@ -102,7 +102,7 @@ fn write_value(mut message: &[u8], out: &mut Vec<u8>, depth: u32) -> Option<()> 
     match field(&mut message)? {
         (1, Field::Varint(0)) => out.extend_from_slice(b"null"),
         (2, Field::Double(number)) if number.is_finite() => {
-            out.extend_from_slice(number_text(number).as_bytes())
+            out.extend_from_slice(number_text(number).as_bytes());
         }
         (3, Field::Bytes(text)) => write_string(text, out)?,
         (4, Field::Varint(0)) => out.extend_from_slice(b"false"),
