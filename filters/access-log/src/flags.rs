@@ -1,0 +1,69 @@
+//! Envoy's response flags.
+
+/// The short names by bit, as the access log operator `%RESPONSE_FLAGS%` prints them. The bits are the values of
+/// `CoreResponseFlag` in Envoy's `envoy/stream_info/stream_info.h`, the names those of its `ResponseFlagUtils`.
+const NAMES: [&str; 30] = [
+    "LH", "UH", "UT", "LR", "UR", "UF", "UC", "UO", "NR", "DI", "FI", "RL", "UAEX", "RLSE", "DC", "URX",
+    "SI", "IH", "DPE", "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO", "DR", "UDO",
+];
+
+/// Appends the names of the flags in `mask`, joined by commas; bits without a name come last, together as one
+/// number.
+pub(crate) fn write(out: &mut Vec<u8>, mask: u64) {
+    let start = out.len();
+    let separate = |out: &mut Vec<u8>| {
+        if out.len() > start {
+            out.push(b',');
+        }
+    };
+    let mut rest = mask;
+    for (bit, name) in NAMES.iter().enumerate() {
+        let flag = 1u64 << bit;
+        if mask & flag != 0 {
+            separate(out);
+            out.extend_from_slice(name.as_bytes());
+            rest &= !flag;
+        }
+    }
+    if rest != 0 {
+        separate(out);
+        out.extend_from_slice(rest.to_string().as_bytes());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_each_flag_by_its_bit() {
+        for (mask, expected) in [
+            (1, "LH"),
+            (1 << 1, "UH"),
+            (1 << 5, "UF"),
+            (1 << 8, "NR"),
+            (1 << 12, "UAEX"),
+            (1 << 14, "DC"),
+            (1 << 15, "URX"),
+            (1 << 24, "NC"),
+            (1 << 29, "UDO"),
+            (1 << 5 | 1 << 15, "UF,URX"),
+            (1 << 30, "1073741824"),
+            (1 << 2 | 1 << 40 | 1 << 41, "UT,3298534883328"),
+            (1 << 63, "9223372036854775808"),
+            (0, ""),
+        ] {
+            let mut out = Vec::new();
+            write(&mut out, mask);
+            assert_eq!(String::from_utf8(out).unwrap(), expected);
+        }
+    }
+
+    #[test]
+    fn no_name_stands_for_two_flags() {
+        let mut names = NAMES.to_vec();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), NAMES.len());
+    }
+}

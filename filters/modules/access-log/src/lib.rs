@@ -1,0 +1,11 @@
+//! The access-log policy as a module of its own.
+
+use portcullis_access_log::AccessLog;
+use portcullis_policy::{Chain, Policy};
+
+portcullis_host::module! {
+    name: "access-log",
+    callbacks: [LOG],
+    needs: AccessLog::CALLBACKS,
+    chain: |document| Chain::new().then_configured::<AccessLog>(document),
+}
