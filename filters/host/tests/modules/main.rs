@@ -1,0 +1,7 @@
+//! The built modules under wasmtime, with a host that may do anything.
+#![cfg(test)]
+
+mod configuration;
+mod exports;
+mod hostile_host;
+mod support;

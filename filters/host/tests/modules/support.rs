@@ -1,0 +1,115 @@
+//! The modules, their configurations, and one run through everything that a host can call.
+
+use std::path::Path;
+use std::sync::OnceLock;
+
+use portcullis_testkit::vm::{
+    Action, CallReply, EndOfStream, Exchange, HeaderMap, MapType, Module, Script, StreamAction, Trap, Vm,
+};
+use serde_json::{Value, json};
+
+/// The module of this name in `dist/`.
+pub(crate) fn module(name: &str) -> &'static Module {
+    static MODULES: [(&str, OnceLock<Module>); 4] = [
+        ("no-op", OnceLock::new()),
+        ("client-id", OnceLock::new()),
+        ("access-log", OnceLock::new()),
+        ("gateway", OnceLock::new()),
+    ];
+    let (_, module) = MODULES.iter().find(|(known, _)| *known == name).expect("a module of the suite");
+    module.get_or_init(|| {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../dist/{name}.wasm"));
+        Module::from_file(&path)
+            .unwrap_or_else(|error| panic!("{}: {error}; run `make build`", path.display()))
+    })
+}
+
+pub(crate) fn per_request() -> Value {
+    json!({"auth": {"per-request": {"cluster": "auth", "identity": {"tier": "x-client-tier"}}},
+        "cache": {"shared_slots": 16}})
+}
+
+pub(crate) fn registry() -> Value {
+    json!({"auth": {"registry": {"cluster": "auth"}}})
+}
+
+/// Every module with every kind of configuration that it takes.
+pub(crate) fn subjects() -> Vec<(&'static str, Value)> {
+    let gateway = |client_id: Value| json!({"policies": [{"client-id": client_id}, {"access-log": {}}]});
+    vec![
+        ("no-op", json!({})),
+        ("client-id", per_request()),
+        ("client-id", registry()),
+        ("access-log", json!({})),
+        ("gateway", gateway(per_request())),
+        ("gateway", gateway(registry())),
+    ]
+}
+
+pub(crate) fn request(id: &str, secret: &str) -> Exchange {
+    Exchange::default().with_map(
+        MapType::RequestHeaders,
+        [
+            (":method", "POST"),
+            (":path", "/a?x=1"),
+            (":authority", "example.test"),
+            ("client_id", id),
+            ("client_secret", secret),
+            ("x-portcullis-client-id", "root"),
+        ],
+    )
+}
+
+/// What has become of a request.
+#[derive(Debug, Default)]
+pub(crate) struct Outcome {
+    /// A callback let it go on, or the module resumed it.
+    pub(crate) went_on: bool,
+}
+
+/// Takes a request, and whatever follows from it, through every callback; the auth service answers `status`.
+pub(crate) fn drive(vm: &mut Vm, exchange: Exchange, status: &str) -> Result<Outcome, Trap> {
+    let mut outcome = Outcome::default();
+    let id = vm.create_exchange_with(exchange)?;
+    let mut note = |action: Action| outcome.went_on |= action == Action::Continue;
+    if vm.configured() {
+        note(vm.request_headers(id, EndOfStream::No)?);
+    }
+    if !vm.stopped_by_local_response() {
+        vm.request_body(id, b"half ", EndOfStream::No)?;
+    }
+    if !vm.stopped_by_local_response() {
+        vm.request_trailers(id)?;
+    }
+    answer_calls(vm, status)?;
+    vm.tick()?;
+    outcome.went_on |=
+        vm.record().stream_actions.iter().any(|(_, action)| matches!(action, StreamAction::Continue(_)));
+    if outcome.went_on {
+        vm.exchange_mut(id).map_mut(MapType::ResponseHeaders).add(":status", "200");
+        vm.response_headers(id, EndOfStream::No)?;
+        vm.response_body(id, b"body", EndOfStream::No)?;
+        vm.response_trailers(id)?;
+    }
+    vm.finish(id)?;
+    Ok(outcome)
+}
+
+fn answer_calls(vm: &mut Vm, status: &str) -> Result<(), Trap> {
+    let tokens: Vec<u32> = vm.record().http_calls.iter().map(|call| call.token).collect();
+    for (at, token) in tokens.into_iter().enumerate() {
+        let headers = HeaderMap::from([(":status", status), ("x-client-tier", "gold"), ("etag", "\"1\"")]);
+        match at % 3 {
+            0 => vm.http_call_response(token, CallReply { headers, ..CallReply::default() })?,
+            1 => vm.http_call_failure(token)?,
+            _ => vm.http_call_sizes(token, 7, 1 << 20, 3)?,
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn start(name: &str, config: &Value, script: impl FnOnce(&mut Script)) -> Result<Vm, Trap> {
+    let mut settings = Script::configured(config.to_string());
+    script(&mut settings);
+    Vm::start(module(name), settings)
+}
