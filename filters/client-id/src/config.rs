@@ -38,6 +38,7 @@ pub struct Config {
     pub scope: Scope,
     /// How many requests a worker holds at a time while decisions are pending. One more is an outage.
     #[serde(default = "default_max_waiting")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub max_waiting: u32,
 }
 
@@ -111,10 +112,12 @@ pub struct PerRequest {
     pub authority: String,
     /// How long to wait for the answer, in milliseconds.
     #[serde(default = "default_timeout_ms")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 60000)))]
     pub timeout_ms: u32,
     /// How often a request is sent again, at once, when the connection is reset before an answer: a kept-alive
     /// connection may be closed by the service at just that moment.
     #[serde(default = "default_retries")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 3)))]
     pub retries: u8,
     /// Headers of the answer that say who the client is.
     #[serde(default)]
@@ -136,19 +139,23 @@ pub struct RegistrySource {
     pub authority: String,
     /// How long to wait for the list, in milliseconds.
     #[serde(default = "default_registry_timeout_ms")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 60000)))]
     pub timeout_ms: u32,
     /// How long to wait between two requests for the list, in milliseconds; each worker adds up to a tenth of its
     /// own, so that they do not all ask at once.
     #[serde(default = "default_interval_ms")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 100, max = 86400000)))]
     pub interval_ms: u32,
     /// What becomes of requests before the first list has come.
     #[serde(default)]
     pub before_first_list: BeforeFirstList,
     /// How long a request is held for the first list, in milliseconds, before that is an outage.
     #[serde(default = "default_hold_ms")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 100, max = 60000)))]
     pub hold_ms: u32,
     /// The longest list that is accepted, in bytes.
     #[serde(default = "default_max_document_bytes")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 67108864)))]
     pub max_bytes: u32,
 }
 
@@ -172,18 +179,24 @@ pub struct IdentityHeaders {
 #[serde(deny_unknown_fields, default)]
 pub struct Cache {
     /// How many answers a worker remembers; the least recently used goes first. 0 turns the cache off.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1000000)))]
     pub entries: u32,
     /// How long an admission is remembered, in milliseconds.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 86400000)))]
     pub admit_ttl_ms: u32,
     /// How long a refusal is remembered, in milliseconds.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 86400000)))]
     pub deny_ttl_ms: u32,
     /// By how much at the most a time to live is shortened at random, in percent, so that what was learnt together
     /// is not forgotten together.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 100)))]
     pub jitter_percent: u8,
     /// How many answers all workers of the process remember together, on top. 0 turns this level off.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1000000)))]
     pub shared_slots: u32,
     /// For how long after its time an answer still serves if the auth service is out, in milliseconds. 0 turns
     /// this off.
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 86400000)))]
     pub stale_if_error_ms: u32,
 }
 

@@ -64,7 +64,8 @@ async fn route(auth: &Auth, cut: &Cut, request: Request<Incoming>) -> Reply {
     }
     serve::drain(body).await;
     match head.uri.path() {
-        "/verify" => {
+        // Forward-auth peers, Envoy's ext_authz among them, append the path of the request that they ask about.
+        path if path == "/verify" || path.starts_with("/verify/") => {
             auth.stats.count_verify();
             match disturb(auth.fault.current(), cut).await {
                 Some(disturbed) => disturbed,

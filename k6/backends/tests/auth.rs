@@ -38,6 +38,16 @@ async fn admits_clients_under_every_secret_they_have() {
 }
 
 #[tokio::test]
+async fn takes_the_path_that_a_forward_auth_peer_appends() {
+    let auth = Backend::auth(example());
+    let authorization = format!("Basic {}", STANDARD.encode("acme:acme-secret-1"));
+    for (path, status) in [("/verify/a/b?c", StatusCode::OK), ("/verified", StatusCode::NOT_FOUND)] {
+        let reply = auth.send("GET", path, &[("authorization", &authorization)], "").await;
+        assert_eq!(reply.status, status, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn refuses_everyone_else_alike() {
     let auth = Backend::auth(example());
     let mut replies = vec![auth.get("/verify").await];

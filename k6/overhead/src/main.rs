@@ -1,0 +1,159 @@
+//! How much CPU time a filter adds to a request.
+//!
+//! Every variant runs as an Envoy of its own, all at once. In each round every variant gets one burst of requests,
+//! in random order, and its process's CPU time is read before and after. A variant is compared with the baseline
+//! round by round, so that what the machine does meanwhile falls on both; medians and quartiles of the differences
+//! are given.
+
+mod burst;
+mod statistics;
+mod variants;
+
+use std::process::{Child, Command, ExitCode, Stdio};
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+
+use lexopt::prelude::*;
+use portcullis_testkit::envoy::{Envoy, workspace_root};
+
+use crate::statistics::Quartiles;
+
+const USAGE: &str = "\
+Usage: portcullis-overhead [--rounds N] [--requests N] [--only NAME,NAME…] [--json FILE]
+
+--rounds     how many rounds are measured (60)
+--requests   how many requests a burst has (1500)
+--only       variants to measure beside `bare`
+--json       where to write all figures
+";
+
+struct Options {
+    rounds: usize,
+    requests: usize,
+    only: Option<Vec<String>>,
+    json: Option<std::path::PathBuf>,
+}
+
+fn main() -> ExitCode {
+    match run() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("portcullis-overhead: {error}");
+            ExitCode::from(2)
+        }
+    }
+}
+
+fn options() -> Result<Option<Options>, lexopt::Error> {
+    let mut options = Options { rounds: 60, requests: 1500, only: None, json: None };
+    let mut arguments = lexopt::Parser::from_env();
+    while let Some(argument) = arguments.next()? {
+        match argument {
+            Long("rounds") => options.rounds = arguments.value()?.parse()?,
+            Long("requests") => options.requests = arguments.value()?.parse()?,
+            Long("only") => {
+                options.only = Some(arguments.value()?.string()?.split(',').map(str::to_owned).collect());
+            }
+            Long("json") => options.json = Some(arguments.value()?.into()),
+            Short('h') | Long("help") => {
+                print!("{USAGE}");
+                return Ok(None);
+            }
+            other => return Err(other.unexpected()),
+        }
+    }
+    Ok(Some(options))
+}
+
+/// A backend process, stopped when dropped.
+struct Backend {
+    process: Child,
+    addr: SocketAddr,
+}
+
+impl Backend {
+    fn start(arguments: &[&str]) -> Result<Self, Box<dyn std::error::Error>> {
+        let program = workspace_root().join("target/native/portcullis-backends");
+        let mut process = Command::new(&program)
+            .args(arguments)
+            .args(["--listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .map_err(|error| format!("{}: {error}; run `make backends`", program.display()))?;
+        let mut line = String::new();
+        BufReader::new(process.stdout.take().ok_or("no output")?).read_line(&mut line)?;
+        let addr = line.trim().rsplit(' ').next().unwrap_or_default().parse()?;
+        Ok(Self { process, addr })
+    }
+}
+
+impl Drop for Backend {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn run() -> Result<(), Box<dyn std::error::Error>> {
+    let Some(options) = options()? else { return Ok(()) };
+    let clients = workspace_root().join("k6/backends/clients.example.json");
+    let echo = Backend::start(&["echo", "--size", "1024"])?;
+    let auth = Backend::start(&["auth", "--clients", clients.to_str().ok_or("a path that is not text")?])?;
+    let variants: Vec<_> = variants::all(echo.addr, auth.addr)
+        .into_iter()
+        .filter(|variant| {
+            variant.name == "bare"
+                || options.only.as_ref().is_none_or(|only| only.iter().any(|name| name == variant.name))
+        })
+        .collect();
+    let envoys: Vec<Envoy> = variants.iter().map(|variant| Envoy::start(&variant.config)).collect();
+    for (variant, envoy) in variants.iter().zip(&envoys) {
+        // Warm-up: connections, caches, and the JIT's second tier.
+        burst::send(envoy.addr(), 3000).map_err(|error| format!("{}: {error}", variant.name))?;
+    }
+    // CPU time for each request, in microseconds, by round and variant.
+    let mut figures: Vec<Vec<f64>> = Vec::new();
+    for round in 0..options.rounds {
+        let mut order: Vec<usize> = (0..envoys.len()).collect();
+        fastrand::shuffle(&mut order);
+        let mut row = vec![0.0; envoys.len()];
+        for at in order {
+            let before = burst::cpu_time(envoys[at].pid())?;
+            burst::send(envoys[at].addr(), options.requests)
+                .map_err(|error| format!("{}: {error}", variants[at].name))?;
+            let spent = burst::cpu_time(envoys[at].pid())?.saturating_sub(before);
+            row[at] = spent.as_secs_f64() * 1e6 / options.requests as f64;
+        }
+        figures.push(row);
+        eprint!("\rround {} of {}", round + 1, options.rounds);
+    }
+    eprintln!();
+    report(&variants, &figures, &options)
+}
+
+fn report(
+    variants: &[variants::Variant],
+    figures: &[Vec<f64>],
+    options: &Options,
+) -> Result<(), Box<dyn std::error::Error>> {
+    let column = |at: usize| figures.iter().map(move |row| row[at]);
+    println!("CPU time of the Envoy process for each HTTP/1.1 GET with a 1 KiB reply, in microseconds;");
+    println!("{} rounds of {} requests; median (quartiles).\n", options.rounds, options.requests);
+    println!("| variant | in all | over bare Envoy |\n|---|---|---|");
+    let mut rows = Vec::new();
+    for (at, variant) in variants.iter().enumerate() {
+        let total = Quartiles::of(column(at));
+        let over = Quartiles::of(column(at).zip(column(0)).map(|(own, bare)| own - bare));
+        println!("| {} | {total} | {} |", variant.title, if at == 0 { String::new() } else { over.to_string() });
+        rows.push(serde_json::json!({
+            "name": variant.name, "title": variant.title, "microseconds": column(at).collect::<Vec<_>>(),
+        }));
+    }
+    if let Some(path) = &options.json {
+        let document = serde_json::json!({
+            "rounds": options.rounds, "requests_per_burst": options.requests, "variants": rows,
+        });
+        std::fs::write(path, serde_json::to_string_pretty(&document)? + "\n")?;
+    }
+    Ok(())
+}
