@@ -60,10 +60,12 @@ impl std::error::Error for ConfigError {}
 pub fn parse<T: DeserializeOwned>(document: &[u8]) -> Result<T, ConfigError> {
     let document = match document.trim_ascii() {
         [] => Cow::Borrowed(&b"{}"[..]),
-        [b'{', ..] => Cow::Borrowed(document),
-        // serde would also take an array for a structure, member by member.
-        [b'[', ..] => return Err(ConfigError::new("", "must be a JSON object")),
-        _ => protobuf_struct::to_json(document).map_or(Cow::Borrowed(document), Cow::Owned),
+        text => match protobuf_struct::to_json(document) {
+            Some(json) => Cow::Owned(json),
+            None if text.first() == Some(&b'{') => Cow::Borrowed(document),
+            // serde would also take an array for a structure, member by member.
+            None => return Err(ConfigError::new("", "must be a JSON object, or a google.protobuf.Struct")),
+        },
     };
     let mut deserializer = serde_json::Deserializer::from_slice(&document);
     let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
@@ -171,8 +173,15 @@ mod tests {
 
     #[test]
     fn refuses_what_is_not_one_json_document() {
-        for document in ["{", "{} {}", "nonsense", "{\"inner\":[]},", "\u{0}"] {
+        for document in ["{", "{} {}", "{\"inner\":[]},", "{\u{0}}"] {
             assert!(error(document).starts_with("not JSON"), "{document:?}: {}", error(document));
+        }
+        for document in ["nonsense", "\u{0}", "[]", "3", "\n\u{1}"] {
+            assert!(
+                error(document).starts_with("must be a JSON object"),
+                "{document:?}: {}",
+                error(document)
+            );
         }
     }
 
@@ -187,6 +196,35 @@ mod tests {
         }
         let error = parse::<Strict>(br#"{"mode":null}"#).unwrap_err().to_string();
         assert_eq!(error, "mode: is not of the form that is expected here");
+    }
+
+    /// The wire format begins with a newline and then a length, which may be a brace or a bracket.
+    #[test]
+    fn takes_a_struct_of_any_length_and_json_after_any_white_space() {
+        for length in 0..300 {
+            let text = "x".repeat(length);
+            let mut value = vec![0x1a];
+            write_length(&mut value, length);
+            value.extend_from_slice(text.as_bytes());
+            let mut entry = b"\x0a\x01k\x12".to_vec();
+            write_length(&mut entry, value.len());
+            entry.extend(value);
+            let mut message = vec![0x0a];
+            write_length(&mut message, entry.len());
+            message.extend(entry);
+            let read: std::collections::BTreeMap<String, String> = parse(&message).unwrap();
+            assert_eq!(read["k"], text);
+        }
+        for space in ["", "\n", " \n\t", "\n\n\n", "\r\n"] {
+            assert!(parse::<Document>(format!("{space}{{\"inner\":[]}}\n").as_bytes()).is_ok());
+        }
+    }
+
+    fn write_length(out: &mut Vec<u8>, length: usize) {
+        if length > 0x7f {
+            out.push((length & 0x7f) as u8 | 0x80);
+        }
+        out.push(u8::try_from(if length > 0x7f { length >> 7 } else { length }).unwrap());
     }
 
     #[test]

@@ -22,7 +22,8 @@ pub fn send(to: SocketAddr, requests: usize) -> Result<(), String> {
 }
 
 fn converse(to: SocketAddr, requests: usize) -> io::Result<()> {
-    const REQUEST: &[u8] = b"GET /a HTTP/1.1\r\nhost: gateway.test\r\nuser-agent: overhead\r\naccept: */*\r\n\
+    const REQUEST: &[u8] =
+        b"GET /a HTTP/1.1\r\nhost: gateway.test\r\nuser-agent: overhead\r\naccept: */*\r\n\
         client_id: acme\r\nclient_secret: acme-secret-1\r\n\r\n";
     let mut stream = TcpStream::connect(to)?;
     stream.set_nodelay(true)?;

@@ -9,9 +9,9 @@ mod burst;
 mod statistics;
 mod variants;
 
-use std::process::{Child, Command, ExitCode, Stdio};
 use std::io::{BufRead, BufReader};
 use std::net::SocketAddr;
+use std::process::{Child, Command, ExitCode, Stdio};
 
 use lexopt::prelude::*;
 use portcullis_testkit::envoy::{Envoy, workspace_root};
@@ -144,7 +144,11 @@ fn report(
     for (at, variant) in variants.iter().enumerate() {
         let total = Quartiles::of(column(at));
         let over = Quartiles::of(column(at).zip(column(0)).map(|(own, bare)| own - bare));
-        println!("| {} | {total} | {} |", variant.title, if at == 0 { String::new() } else { over.to_string() });
+        println!(
+            "| {} | {total} | {} |",
+            variant.title,
+            if at == 0 { String::new() } else { over.to_string() }
+        );
         rows.push(serde_json::json!({
             "name": variant.name, "title": variant.title, "microseconds": column(at).collect::<Vec<_>>(),
         }));

@@ -25,7 +25,8 @@ pub fn all(echo: SocketAddr, auth: SocketAddr) -> Vec<Variant> {
     let module = |name: &str, config: Value| {
         WasmPlugin::module(name).json_configuration(&config).failure_policy(FailurePolicy::FailClosed)
     };
-    let client_id = || json!({"auth": {"per-request": {"cluster": "auth"}}, "cache": {"admit_ttl_ms": 3_600_000}});
+    let client_id =
+        || json!({"auth": {"per-request": {"cluster": "auth"}}, "cache": {"admit_ttl_ms": 3_600_000}});
     let sdk = WasmPlugin::at("sdk-no-op", workspace_root().join("dist/bench/sdk-no-op.wasm"));
     let variant = |name, title, config| Variant { name, title, config };
     vec![

@@ -8,8 +8,10 @@ use serde_json::json;
 
 use crate::support::*;
 
+type Outage = (&'static str, fn(&mut Worker));
+
 /// Every way in which the service can fail to answer, with the word for it.
-fn outages() -> Vec<(&'static str, fn(&mut Worker))> {
+fn outages() -> Vec<Outage> {
     fn answer(worker: &mut Worker, status: u16) {
         let token = worker.pending_call().token;
         worker.answer(token, status, &[], b"");

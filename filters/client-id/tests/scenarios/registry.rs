@@ -126,7 +126,8 @@ fn asks_again_after_the_interval_and_honours_the_etag() {
 #[test]
 fn keeps_enforcing_the_last_list_whatever_becomes_of_the_service() {
     let large = [&list("s")[..], &vec![b' '; 5 << 20]].concat();
-    let answers: Vec<(&str, Box<dyn Fn(&mut Worker)>)> = vec![
+    type Answer = Box<dyn Fn(&mut Worker)>;
+    let answers: Vec<(&str, Answer)> = vec![
         ("down", Box::new(|worker| worker.host.fail(Fault::CallOut))),
         ("slow", Box::new(|worker| worker.advance(Duration::from_secs(6)))),
         (

@@ -21,7 +21,7 @@ pub fn workspace_root() -> PathBuf {
 /// When the module has not been built.
 pub fn module_path(name: &str) -> PathBuf {
     let path = workspace_root().join("dist").join(format!("{name}.wasm"));
-    assert!(path.is_file(), "{} is missing: run `make modules`", path.display());
+    assert!(path.is_file(), "{} is missing: run `make build`", path.display());
     path
 }
 
