@@ -69,12 +69,10 @@ pub fn on_context_create(context_id: u32, parent_id: u32) {
         if parent_id == 0 {
             plugins.retain(|plugin| plugin.root_id != context_id);
             plugins.push(Plugin { root_id: context_id, host: WasmHost::new(context_id), engine: None });
-        } else if let Some(engine) = plugins
-            .iter_mut()
-            .find(|plugin| plugin.root_id == parent_id)
-            .and_then(|plugin| plugin.engine.as_mut())
+        } else if let Some(Plugin { host, engine: Some(engine), .. }) =
+            plugins.iter_mut().find(|plugin| plugin.root_id == parent_id)
         {
-            engine.open(ExchangeId(context_id));
+            engine.open(host, ExchangeId(context_id));
         }
     });
 }

@@ -1,6 +1,5 @@
 //! The proxy-wasm host as policies see it.
 
-use core::cell::Cell;
 use core::ops::Range;
 use core::time::Duration;
 
@@ -18,14 +17,12 @@ use crate::abi;
 #[derive(Debug)]
 pub struct WasmHost {
     root_id: u32,
-    /// The latest time that was read, in place of one that the host does not give.
-    last_time: Cell<u64>,
 }
 
 impl WasmHost {
     /// The host of the plugin whose root context is `root_id`.
     pub const fn new(root_id: u32) -> Self {
-        Self { root_id, last_time: Cell::new(0) }
+        Self { root_id }
     }
 }
 
@@ -96,10 +93,7 @@ impl Properties for WasmHost {
 
 impl Clock for WasmHost {
     fn now(&self) -> Timestamp {
-        if let Ok(time) = abi::current_time() {
-            self.last_time.set(time);
-        }
-        Timestamp::from_nanos(self.last_time.get())
+        abi::current_time().map_or(Timestamp::END, Timestamp::from_nanos)
     }
 }
 

@@ -9,6 +9,7 @@ use crate::exchange::{Exchange, ExchangeId, Facts, Wake, Worker};
 use crate::host::{Direction, Focus, Level, Platform};
 use crate::policy::{CallOutReply, EndOfStream, Flow};
 use crate::reply::{RenderedReply, Reply};
+use crate::time::Timestamp;
 
 /// What the host shall do when a callback of an exchange returns.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,6 +91,11 @@ impl Engine {
     /// # Errors
     /// The first policy's refusal: the host lacks something that its configuration needs.
     pub fn start(&mut self, platform: &dyn Platform) -> Result<(), ConfigError> {
+        if platform.now() == Timestamp::END {
+            let problem =
+                "the host does not tell the time; grant the capability proxy_get_current_time_nanoseconds";
+            return Err(ConfigError::new("", problem));
+        }
         let mut wakes = core::mem::take(&mut self.wakes);
         let started = self.chain.start(&mut Worker { platform, wakes: &mut wakes, link: 0 });
         self.wakes = wakes;
@@ -106,7 +112,9 @@ impl Engine {
     }
 
     /// A new exchange begins.
-    pub fn open(&mut self, id: ExchangeId) {
+    pub fn open(&mut self, platform: &dyn Platform, id: ExchangeId) {
+        // A host that uses an identifier again has forgotten to say that the exchange before is over.
+        self.close(platform, id);
         let slot = self.free.pop().unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(Slot::default());
@@ -246,8 +254,8 @@ impl Engine {
         self.deliver_wakes(platform, None);
     }
 
-    /// Lets woken exchanges decide. One that wakes another adds to the list, which empties because an exchange
-    /// is woken only while it waits.
+    /// Lets woken exchanges decide, in the order of their waking. Deciding may wake others; policies that wake each
+    /// other without end get their turns one callback at a time, so that they cannot occupy the worker.
     ///
     /// The message that is `arriving` is not resumed, for its callback still runs, and a host may hold it all the
     /// same when that returns (Envoy does, a response): if it has been woken and may go on, this says so.
@@ -256,15 +264,21 @@ impl Engine {
         platform: &dyn Platform,
         arriving: Option<(ExchangeId, Direction)>,
     ) -> Option<Next> {
+        const ROUNDS: usize = 16;
         let mut next = None;
-        while let Some(wake) = self.wakes.pop() {
-            let Some(direction) = self.wake(platform, wake) else {
-                continue;
-            };
-            if arriving == Some((wake.id, direction)) {
-                next = Some(Next::Continue);
-            } else if let Err(error) = platform.resume(direction) {
-                platform.log(Level::Warn, &format!("the host did not resume an exchange: {error}"));
+        for _ in 0..ROUNDS {
+            if self.wakes.is_empty() {
+                break;
+            }
+            for wake in core::mem::take(&mut self.wakes) {
+                let Some(direction) = self.wake(platform, wake) else {
+                    continue;
+                };
+                if arriving == Some((wake.id, direction)) {
+                    next = Some(Next::Continue);
+                } else if let Err(error) = platform.resume(direction) {
+                    platform.log(Level::Warn, &format!("the host did not resume an exchange: {error}"));
+                }
             }
         }
         next

@@ -109,7 +109,7 @@ impl Exchange<'_> {
         self.id
     }
 
-    /// The host, for all that is not offered here.
+    /// The host, for all that is not the exchange's own messages.
     pub fn host(&self) -> &dyn Host {
         self.platform.as_host()
     }
@@ -164,6 +164,40 @@ impl Exchange<'_> {
             headers.remove(name);
         }
         Ok(())
+    }
+
+    /// Replaces all fields of this name in a map by one.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn set_header(&mut self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
+        match map {
+            HeaderMap::RequestHeaders => self.set_request_header(name, value),
+            _ => self.platform.set_header(map, name, value),
+        }
+    }
+
+    /// Appends a field to a map, keeping those of the same name.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn add_header(&mut self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
+        self.platform.add_header(map, name, value)?;
+        if let (HeaderMap::RequestHeaders, Some(headers)) = (map, &mut self.facts.request) {
+            headers.add(name, value);
+        }
+        Ok(())
+    }
+
+    /// Removes all fields of this name from a map.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    pub fn remove_header(&mut self, map: HeaderMap, name: &str) -> Result<(), HostError> {
+        match map {
+            HeaderMap::RequestHeaders => self.remove_request_header(name),
+            _ => self.platform.remove_header(map, name),
+        }
     }
 
     /// The request's `:path` as it came, query included, even if a policy has changed it since.

@@ -117,7 +117,7 @@ pub trait Properties {
 
 /// The wall clock.
 pub trait Clock {
-    /// The time now.
+    /// The time now; [`Timestamp::END`] if the host does not say.
     fn now(&self) -> Timestamp;
 }
 
@@ -235,10 +235,11 @@ pub trait LogLines {
     fn log(&self, level: Level, line: &str);
 }
 
-/// Everything that a policy may ask for.
-pub trait Host: Messages + Properties + Clock + SharedStore + CallOuts + Metrics + LogLines {}
+/// Everything that a policy may ask of its host directly. The exchange's messages are not among it: they go through
+/// [`Exchange`](crate::Exchange), which keeps what the policies of a chain see of them in step.
+pub trait Host: Properties + Clock + SharedStore + CallOuts + Metrics + LogLines {}
 
-impl<T: Messages + Properties + Clock + SharedStore + CallOuts + Metrics + LogLines> Host for T {}
+impl<T: Properties + Clock + SharedStore + CallOuts + Metrics + LogLines> Host for T {}
 
 /// The steering of exchanges, which is the engine's alone: policies say what they want by their [`Flow`].
 ///
@@ -275,13 +276,13 @@ pub enum Focus {
     Exchange(ExchangeId),
 }
 
-/// What drives an [`Engine`](crate::Engine): a host that can be steered.
-pub trait Platform: Host + Steering {
+/// What drives an [`Engine`](crate::Engine): a host with messages that can be steered.
+pub trait Platform: Host + Messages + Steering {
     /// The same host, as policies see it.
     fn as_host(&self) -> &dyn Host;
 }
 
-impl<T: Host + Steering> Platform for T {
+impl<T: Host + Messages + Steering> Platform for T {
     fn as_host(&self) -> &dyn Host {
         self
     }

@@ -21,6 +21,9 @@ pub enum Flow {
     Wait,
     /// The policy cannot decide before it has seen more of the body; everything so far is held. Its next body or
     /// trailers callback decides. Not an answer to the last of the body or to trailers, for nothing follows.
+    ///
+    /// Given to headers, it needs a host that delivers bodies while headers are held: Envoy does so only if the
+    /// plugin's configuration says `allow_on_headers_stop_iteration: true`, and otherwise the exchange hangs.
     NeedBody,
     /// The exchange ends here with this response.
     Reply(Box<Reply>),
@@ -64,7 +67,8 @@ impl Callbacks {
     pub const REQUEST_BODY: Self = Self(1 << 1);
     /// [`Policy::on_response_headers`].
     pub const RESPONSE_HEADERS: Self = Self(1 << 2);
-    /// [`Policy::on_response_body`] and [`Policy::on_response_trailers`].
+    /// [`Policy::on_response_body`] and [`Policy::on_response_trailers`]. Needed too by a policy that answers
+    /// [`Flow::Wait`] to response headers.
     pub const RESPONSE_BODY: Self = Self(1 << 3);
     /// [`Policy::on_call_out_reply`].
     pub const CALL_OUT: Self = Self(1 << 4);
@@ -97,7 +101,8 @@ impl Callbacks {
 /// implement let everything pass.
 ///
 /// Request callbacks run from the first policy of a chain to the last, response callbacks from the last to the
-/// first, and only for policies that have seen the request.
+/// first. Policies that have not seen the request, because one before them replied, do not see the response either; a
+/// response to a request that no policy has seen is seen by all.
 pub trait Policy: Sized + 'static {
     /// The policy's name in configuration, metrics and logs: lower-case words joined by `-`.
     const NAME: &'static str;

@@ -11,6 +11,10 @@ use std::io::Write;
 pub struct Timestamp(u64);
 
 impl Timestamp {
+    /// The end of time, at which everything has expired and every deadline has passed: what a host that has lost its
+    /// clock gives, so that nothing lives on because time stands still.
+    pub const END: Self = Self(u64::MAX);
+
     /// The time that is `nanoseconds` after the Unix epoch.
     pub const fn from_nanos(nanoseconds: u64) -> Self {
         Self(nanoseconds)

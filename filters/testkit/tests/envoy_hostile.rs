@@ -65,6 +65,17 @@ fn a_closed_port_becomes_503() {
 }
 
 #[test]
+fn a_closed_port_may_be_opened() {
+    let port = ClosedPort::reserve();
+    let envoy = Envoy::start(&EnvoyConfig::new().cluster(Cluster::http1("closed", port.addr())));
+    assert_eq!(h1::get(envoy.addr(), "/").status, 503);
+
+    let _server = HostileServer::start_at(port.addr(), Behaviour::Reply(ok(b"open")));
+
+    wait_until("requests succeed", PATIENCE, || h1::get(envoy.addr(), "/").text() == "open");
+}
+
+#[test]
 fn an_upstream_that_never_answers_becomes_504() {
     let server = HostileServer::start(Behaviour::Hang);
     let envoy = Envoy::start(&in_front_of(&server).route_timeout(ROUTE_TIMEOUT));

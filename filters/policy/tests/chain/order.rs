@@ -83,18 +83,25 @@ fn a_chain_names_its_policies_in_order() {
     use portcullis_policy::{Callbacks, Chain, ConfigError, Policy};
 
     struct First;
+
+    #[derive(serde::Deserialize)]
+    struct Level {
+        #[serde(rename = "level")]
+        _level: u8,
+    }
+
     impl Policy for First {
         const NAME: &'static str = "first";
         const CALLBACKS: Callbacks = Callbacks::NONE;
-        type Config = u8;
+        type Config = Level;
         type State = ();
-        fn from_config(_: u8) -> Result<Self, ConfigError> {
+        fn from_config(_: Level) -> Result<Self, ConfigError> {
             Ok(Self)
         }
     }
 
-    let chain = Chain::new().then(First).then_configured::<First>(b"7").unwrap();
+    let chain = Chain::new().then(First).then_configured::<First>(br#"{"level":7}"#).unwrap();
     assert_eq!(chain.names().collect::<Vec<_>>(), ["first", "first"]);
-    let refused = Chain::new().then_configured::<First>(b"\"secret\"").map(|_| ()).unwrap_err();
-    assert_eq!(refused.to_string(), "expected u8, found string");
+    let refused = Chain::new().then_configured::<First>(br#"{"level":"secret"}"#).map(|_| ()).unwrap_err();
+    assert_eq!(refused.to_string(), "level: expected u8, found string");
 }

@@ -78,6 +78,16 @@ pub struct HostileServer {
 impl HostileServer {
     /// Starts a server with this behaviour.
     pub fn start(behaviour: Behaviour) -> Self {
+        Self::start_at(SocketAddr::from(([127, 0, 0, 1], 0)), behaviour)
+    }
+
+    /// Starts a server with this behaviour on an address that refused connections so far, such as that of a
+    /// [`ClosedPort`](super::ClosedPort).
+    ///
+    /// # Panics
+    /// When somebody else listens there.
+    #[track_caller]
+    pub fn start_at(addr: SocketAddr, behaviour: Behaviour) -> Self {
         let shared = Arc::new(Shared {
             behaviour: Mutex::new(behaviour),
             gate_open: watch::Sender::new(false),
@@ -86,7 +96,7 @@ impl HostileServer {
             connections: AtomicUsize::new(0),
             open_connections: AtomicUsize::new(0),
         });
-        let listener = runtime().block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
+        let listener = runtime().block_on(TcpListener::bind(addr)).expect("a free port");
         let addr = listener.local_addr().expect("a bound address");
         let server = runtime().spawn(accept(listener, Arc::clone(&shared)));
         Self { addr, shared, server }

@@ -164,7 +164,7 @@ impl WasmPlugin {
         }
         if let Some(allowed) = &self.capabilities {
             let allowed: Map<_, _> = allowed.iter().map(|name| (name.clone(), json!({}))).collect();
-            plugin["capability_restriction_config"] = json!({ "allowed_capabilities": allowed });
+            vm["capability_restriction_config"] = json!({ "allowed_capabilities": allowed });
         }
         plugin["vm_config"] = vm;
         plugin

@@ -38,6 +38,8 @@ pub enum Fault {
     DefineMetric,
     /// Starting the tick.
     Tick,
+    /// Telling the time.
+    Clock,
 }
 
 /// A call-out that a policy sent.
@@ -373,7 +375,10 @@ impl Properties for TestHost {
 
 impl Clock for TestHost {
     fn now(&self) -> Timestamp {
-        self.state.borrow().now
+        match self.check(Fault::Clock) {
+            Ok(()) => self.state.borrow().now,
+            Err(_) => Timestamp::END,
+        }
     }
 }
 

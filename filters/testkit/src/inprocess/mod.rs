@@ -61,7 +61,7 @@ impl Worker {
         let id = ExchangeId(self.next_id);
         self.next_id += 1;
         self.host.open(id);
-        self.engine.open(id);
+        self.engine.open(&*self.host, id);
         id
     }
 
