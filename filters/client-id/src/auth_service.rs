@@ -10,7 +10,7 @@ use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostErro
 
 use crate::cache::{Cache, Key};
 use crate::config::{IdentityHeaders, PerRequest};
-use crate::credentials::{Credentials, basic};
+use crate::credentials::{Credentials, basic, is_identifier};
 use crate::decision::{Decision, Denial, Outage, Released, Verification};
 use crate::metrics::Metrics;
 
@@ -76,6 +76,10 @@ impl AuthService {
             self.waiting.insert(exchange.id(), key);
             return Verification::Pending;
         }
+        // Those who ask and go away leave their inquiry behind until it is answered.
+        if self.inquiries.len() >= self.max_waiting {
+            return self.without_answer(&key, Outage::Overload, now, exchange.host(), metrics);
+        }
         match self.endpoint.ask(&credentials, |call| exchange.call_out(call)) {
             Ok(token) => {
                 metrics.auth_calls.increment(exchange.host());
@@ -107,11 +111,13 @@ impl AuthService {
             return Vec::new();
         };
         let answer = self.endpoint.read(reply, &inquiry.credentials.id, worker.host());
-        if let Err(Outage::Reset) = answer
+        if let Err(NoAnswer::BrokenOff(outage)) = answer
             && inquiry.retries_left > 0
             && let Ok(token) = self.endpoint.ask(&inquiry.credentials, |call| worker.host().call_out(call))
         {
-            metrics.auth_reset.increment(worker.host());
+            if let Some(counter) = metrics.outage(outage) {
+                counter.increment(worker.host());
+            }
             metrics.auth_calls.increment(worker.host());
             inquiry.token = token;
             inquiry.retries_left = inquiry.retries_left.saturating_sub(1);
@@ -129,7 +135,9 @@ impl AuthService {
                 self.cache.remember(key, &decision, now, worker.host());
                 Verification::Decided(decision)
             }
-            Err(outage) => self.without_answer(&key, outage, now, worker.host(), metrics),
+            Err(NoAnswer::BrokenOff(outage) | NoAnswer::Final(outage)) => {
+                self.without_answer(&key, outage, now, worker.host(), metrics)
+            }
         };
         self.settle(&key, &verification)
     }
@@ -215,34 +223,49 @@ impl Endpoint {
     }
 
     /// 2xx admits; 401 and 403 refuse; all else is no answer. No headers at all means that there was no reply.
-    fn read(&self, reply: CallOutReply, client_id: &str, host: &dyn Host) -> Result<Decision, Outage> {
+    fn read(&self, reply: CallOutReply, client_id: &str, host: &dyn Host) -> Result<Decision, NoAnswer> {
         if reply.headers == 0 {
-            return Err(Outage::Reset);
+            return Err(NoAnswer::BrokenOff(Outage::Reset));
         }
-        let headers = host.call_out_headers().map_err(|_| Outage::Reset)?;
+        let headers = host.call_out_headers().map_err(|_| NoAnswer::BrokenOff(Outage::Reset))?;
         match headers.first(":status") {
             Some([b'2', b'0'..=b'9', b'0'..=b'9']) => {
-                Ok(Decision::Admit(Rc::new(self.config.identity.read(&headers, client_id))))
+                let identity = self.config.identity.read(&headers, client_id);
+                identity
+                    .map(|identity| Decision::Admit(Rc::new(identity)))
+                    .ok_or(NoAnswer::Final(Outage::Status))
             }
             Some(b"401") => Ok(Decision::Deny(Denial::Invalid)),
             Some(b"403") => Ok(Decision::Deny(Denial::Disabled)),
-            Some(_) => Err(Outage::Status),
-            None => Err(Outage::Reset),
+            Some(b"502" | b"503") => Err(NoAnswer::BrokenOff(Outage::Status)),
+            Some(_) => Err(NoAnswer::Final(Outage::Status)),
+            None => Err(NoAnswer::BrokenOff(Outage::Reset)),
         }
     }
 }
 
+/// A reply that decides nothing.
+enum NoAnswer {
+    /// To ask again may help: the connection broke. When that happens before the answer begins, Envoy answers in the
+    /// service's name, with 503, or with 502 if what came is no HTTP.
+    BrokenOff(Outage),
+    /// To ask again would give the same.
+    Final(Outage),
+}
+
 impl IdentityHeaders {
-    fn read(&self, headers: &HeaderList, client_id: &str) -> Identity {
+    /// The identity in an admission; none if it lacks the identifier that it must have.
+    fn read(&self, headers: &HeaderList, client_id: &str) -> Option<Identity> {
         let text = |name: &Option<String>| {
-            let value =
-                core::str::from_utf8(headers.first(&name.as_deref()?.to_ascii_lowercase())?).ok()?.trim();
+            let name = name.as_deref()?.to_ascii_lowercase();
+            let value = core::str::from_utf8(headers.first(&name)?).ok()?.trim();
             (!value.is_empty() && !value.contains(char::is_control)).then(|| value.to_owned())
         };
-        Identity {
-            client_id: text(&self.client_id).unwrap_or_else(|| client_id.to_owned()),
-            name: text(&self.name),
-            tier: text(&self.tier),
-        }
+        let client_id = match &self.client_id {
+            None => client_id.to_owned(),
+            // What the client calls itself is not what the service would call it.
+            Some(_) => text(&self.client_id).filter(|id| is_identifier(id))?,
+        };
+        Some(Identity { client_id, name: text(&self.name), tier: text(&self.tier) })
     }
 }

@@ -36,7 +36,8 @@ pub struct Config {
     /// Which requests are concerned.
     #[serde(default)]
     pub scope: Scope,
-    /// How many requests a worker holds at a time while decisions are pending. One more is an outage.
+    /// How many requests a worker holds, and how many call-outs it has under way, at a time while decisions are
+    /// pending. One more is refused with 503.
     #[serde(default = "default_max_waiting")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub max_waiting: u32,
@@ -114,8 +115,8 @@ pub struct PerRequest {
     #[serde(default = "default_timeout_ms")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 60000)))]
     pub timeout_ms: u32,
-    /// How often a request is sent again, at once, when the connection is reset before an answer: a kept-alive
-    /// connection may be closed by the service at just that moment.
+    /// How often a request is sent again, at once, when the connection breaks before an answer, which Envoy reports
+    /// as 503 or 502: a kept-alive connection may be closed by the service at just that moment.
     #[serde(default = "default_retries")]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 3)))]
     pub retries: u8,
@@ -153,19 +154,25 @@ pub struct RegistrySource {
     #[serde(default = "default_hold_ms")]
     #[cfg_attr(feature = "schema", schemars(range(min = 100, max = 60000)))]
     pub hold_ms: u32,
+    /// How long a list is believed after the service last confirmed it, in milliseconds; after that, requests are an
+    /// outage. 0 believes it for as long as there is no newer one.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 604800000)))]
+    pub max_age_ms: u32,
     /// The longest list that is accepted, in bytes.
     #[serde(default = "default_max_document_bytes")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 67108864)))]
     pub max_bytes: u32,
 }
 
-/// Headers of the auth service's answer that say who the client is. A header that the answer does not have, or
-/// that is no UTF-8 text, leaves that part of the identity out.
+/// Headers of the auth service's answer that say who the client is. A name or tier that the answer does not have, or
+/// that is no UTF-8 text, is left out of the identity.
 #[derive(Debug, Default, Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct IdentityHeaders {
-    /// The header with the client's identifier; without one the identifier is the one that the client gave.
+    /// The header with the client's identifier, which every admission must have then; by default the identifier is the
+    /// one that the client gave.
     pub client_id: Option<String>,
     /// The header with the client's name.
     pub name: Option<String>,
@@ -178,7 +185,8 @@ pub struct IdentityHeaders {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Cache {
-    /// How many answers a worker remembers; the least recently used goes first. 0 turns the cache off.
+    /// How many admissions a worker remembers, and a quarter as many refusals; the least recently used goes first. 0
+    /// turns the cache off.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1000000)))]
     pub entries: u32,
     /// How long an admission is remembered, in milliseconds.
@@ -221,7 +229,8 @@ pub enum OnOutage {
     /// They are refused with 503.
     #[default]
     Closed,
-    /// They pass without an identity, marked by the header `x-portcullis-unverified`.
+    /// They pass without an identity, marked by the header `x-portcullis-unverified`. Not when too many requests are
+    /// waiting: whoever sends those would open the gate.
     Open,
 }
 
@@ -282,12 +291,14 @@ pub enum ReasonInBody {
 }
 
 /// Which requests are concerned. A path that could mean two things (dot segments, encoded slashes, path parameters,
-/// empty segments) is always concerned, whatever the rules say.
+/// empty segments, anything beyond ASCII) is always concerned, whatever the rules say. Requests that are not concerned
+/// lose the suite's own headers and nothing else.
 #[derive(Debug, Default, Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct Scope {
-    /// If not empty, only requests that match one of these are concerned.
+    /// If not empty, only requests that match one of these are concerned. Upper and lower case count as the same here,
+    /// as they do to some upstreams.
     pub only: Vec<RequestRule>,
     /// Requests that match one of these are not concerned.
     pub exempt: Vec<RequestRule>,
@@ -467,6 +478,7 @@ fn check_registry(source: &RegistrySource) -> Result<(), ConfigError> {
     in_range("timeout_ms", source.timeout_ms, 1..=60_000)?;
     in_range("interval_ms", source.interval_ms, 100..=86_400_000)?;
     in_range("hold_ms", source.hold_ms, 100..=60_000)?;
+    in_range("max_age_ms", source.max_age_ms, 0..=604_800_000)?;
     in_range("max_bytes", source.max_bytes, 1..=64 << 20)
 }
 

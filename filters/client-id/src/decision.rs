@@ -39,13 +39,14 @@ impl Denial {
 pub(crate) enum Outage {
     /// The call-out could not be sent: no such cluster, or no healthy endpoint.
     Unreachable,
-    /// The connection was reset, or refused.
+    /// The answer broke off.
     Reset,
-    /// The service answered with a status that decides nothing, or the host did in its name when time was up.
+    /// The service answered with a status that decides nothing, or without what must be in the answer; or the host
+    /// answered in its name, because the connection failed or time was up.
     Status,
     /// No answer of any kind came in time.
     NoAnswer,
-    /// The list of clients has not come yet.
+    /// There is no list of clients yet, or it is too old.
     NoList,
     /// Too many requests are waiting.
     Overload,
@@ -54,6 +55,12 @@ pub(crate) enum Outage {
 }
 
 impl Outage {
+    /// Whether `on_outage: open` lets requests pass. Not when it is the requests themselves that are too many, for
+    /// whoever sends them would open the gate; and not when the host does not do what is asked of it.
+    pub(crate) const fn may_open(self) -> bool {
+        !matches!(self, Self::Overload | Self::Host)
+    }
+
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Unreachable => "auth-unreachable",

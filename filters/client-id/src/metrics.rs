@@ -54,9 +54,10 @@ counters! {
     auth_admitted;
     /// Call-outs answered with a refusal.
     auth_denied;
-    /// Call-outs answered with a status that decides nothing, timeouts included.
+    /// Call-outs answered with a status that decides nothing, by the service or by Envoy in its name: 503 if the
+    /// connection failed, 504 if time was up.
     auth_status;
-    /// Call-outs that were reset.
+    /// Call-outs whose answer broke off.
     auth_reset;
     /// Call-outs that could not be sent.
     auth_unreachable;
@@ -91,9 +92,8 @@ impl Metrics {
             Outage::Reset => Some(self.auth_reset),
             Outage::Status => Some(self.auth_status),
             Outage::NoAnswer => Some(self.auth_no_answer),
-            Outage::NoList => None,
+            Outage::NoList | Outage::Host => None,
             Outage::Overload => Some(self.overload),
-            Outage::Host => Some(self.host_failed),
         }
     }
 }

@@ -10,7 +10,7 @@ use portcullis_policy::{
 
 use crate::auth_service::AuthService;
 use crate::cache::Cache;
-use crate::config::{Auth, Config, OnOutage, Origin, SecretRule, UpstreamCredentials};
+use crate::config::{Auth, Config, OnOutage, Origin, UpstreamCredentials};
 use crate::credentials::{self, Credentials, Found};
 use crate::decision::{Decision, Denial, Outage, Released, Verification};
 use crate::metrics::Metrics;
@@ -23,7 +23,6 @@ use crate::upstream;
 pub struct ClientId {
     config: Config,
     origins: Vec<Origin>,
-    secret: SecretRule,
     scope: Scope,
     rejection: Rejection,
     verifier: Verifier,
@@ -60,7 +59,6 @@ impl Policy for ClientId {
         config.check()?;
         Ok(Self {
             origins: config.origins(),
-            secret: config.secret,
             scope: Scope::compile(&config.scope).map_err(|error| error.within("scope"))?,
             rejection: Rejection::compile(&config.rejection).map_err(|error| error.within("rejection"))?,
             verifier: Verifier::NotStarted,
@@ -115,7 +113,12 @@ impl Policy for ClientId {
             record(exchange, Verdict::Skipped, "exempt");
             return Flow::Continue;
         }
-        match credentials::find(&self.origins, self.secret, headers) {
+        let found = credentials::find(&self.origins, self.config.secret, headers);
+        // At once, whatever will be decided: logs show the path of refused and abandoned requests too.
+        if self.clean(exchange).is_err() {
+            return self.fail_closed(exchange);
+        }
+        match found {
             Found::Missing => self.deny(Denial::Missing, exchange),
             Found::Malformed(malformed) => {
                 self.metrics.rejected_malformed.increment(exchange.host());
@@ -129,6 +132,13 @@ impl Policy for ClientId {
                 }
                 verification => self.conclude(verification, exchange),
             },
+        }
+    }
+
+    fn on_request_trailers(&mut self, _: &mut State, exchange: &mut Exchange<'_>) -> Flow {
+        match upstream::strip_suite_trailers(exchange) {
+            Ok(()) => Flow::Continue,
+            Err(_) => self.fail_closed(exchange),
         }
     }
 
@@ -175,7 +185,7 @@ impl ClientId {
             Verification::Pending => Flow::Wait,
             Verification::Decided(Decision::Deny(denial)) => self.deny(denial, exchange),
             Verification::Decided(Decision::Admit(identity)) => {
-                if self.clean(exchange).and_then(|()| upstream::set_identity(exchange, &identity)).is_err() {
+                if upstream::set_identity(exchange, &identity).is_err() {
                     return self.fail_closed(exchange);
                 }
                 self.metrics.admitted.increment(exchange.host());
@@ -183,18 +193,16 @@ impl ClientId {
                 Flow::Continue
             }
             Verification::Outage(outage) => match self.config.on_outage {
-                OnOutage::Closed => self.refuse_for(outage, exchange),
-                OnOutage::Open => {
-                    let marked = self.clean(exchange).and_then(|()| {
-                        exchange.set_request_header(upstream::UNVERIFIED_HEADER, outage.as_str().as_bytes())
-                    });
-                    if marked.is_err() {
+                OnOutage::Open if outage.may_open() => {
+                    let mark = outage.as_str().as_bytes();
+                    if exchange.set_request_header(upstream::UNVERIFIED_HEADER, mark).is_err() {
                         return self.fail_closed(exchange);
                     }
                     self.metrics.outage_open.increment(exchange.host());
                     record(exchange, Verdict::FailedOpen, outage.as_str());
                     Flow::Continue
                 }
+                OnOutage::Open | OnOutage::Closed => self.refuse_for(outage, exchange),
             },
         }
     }

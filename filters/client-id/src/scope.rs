@@ -54,8 +54,8 @@ impl Scope {
             return Concern::Enforced;
         };
         let method = headers.first(":method").unwrap_or_default();
-        let any = |rules: &[Rule]| rules.iter().any(|rule| rule.matches(&path, method));
-        if (!self.only.is_empty() && !any(&self.only)) || any(&self.exempt) {
+        let is_concerned = self.only.is_empty() || self.only.iter().any(|rule| rule.may_mean(&path, method));
+        if !is_concerned || self.exempt.iter().any(|rule| rule.matches(&path, method)) {
             Concern::Exempt
         } else {
             Concern::Enforced
@@ -70,7 +70,7 @@ impl Rule {
             return Err(ConfigError::new(
                 "path_prefix",
                 "must begin with / and be a plain path: no query, percent-encoding, dot segments, empty segments, \
-                 semicolons or backslashes",
+                 semicolons, backslashes or characters beyond ASCII",
             ));
         }
         if let Some(at) = rule.methods.iter().position(|method| method.is_empty() || !is_token(method)) {
@@ -78,6 +78,16 @@ impl Rule {
         }
         let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
         Ok(Self { prefix: prefix.to_vec(), methods: rule.methods.clone() })
+    }
+
+    /// Whether an upstream that does not tell upper from lower case would take the request for one of the rule's:
+    /// what decides on enforcing must not be stricter than the upstream.
+    fn may_mean(&self, path: &[u8], method: &[u8]) -> bool {
+        let lower = Self {
+            prefix: self.prefix.to_ascii_lowercase(),
+            methods: self.methods.iter().map(|own| own.to_ascii_lowercase()).collect(),
+        };
+        lower.matches(&path.to_ascii_lowercase(), &method.to_ascii_lowercase())
     }
 
     fn matches(&self, path: &[u8], method: &[u8]) -> bool {
@@ -93,18 +103,16 @@ pub(crate) fn is_token(text: &str) -> bool {
 }
 
 /// The decoded path without its query, or `None` if an upstream might understand it otherwise than we do: dot
-/// segments, empty segments, path parameters, backslashes, control characters, and percent-encoding that is broken
-/// or doubled or hides one of those.
+/// segments, empty segments, segments that end in a dot or a space, path parameters, fragments, backslashes, control
+/// characters, anything beyond ASCII, and percent-encoding that is broken or doubled or hides one of those.
 fn plain_path(path: &[u8]) -> Option<Vec<u8>> {
-    let end = memchr::memchr2(b'?', b'#', path).unwrap_or(path.len());
+    let end = memchr::memchr(b'?', path).unwrap_or(path.len());
     let raw = path.get(..end)?;
     let decoded = percent::decode_path(raw)?;
     let slashes = |bytes: &[u8]| memchr::memchr_iter(b'/', bytes).count();
     let is_plain = decoded.first() == Some(&b'/')
         && slashes(raw) == slashes(&decoded)
-        && !decoded
-            .iter()
-            .any(|byte| byte.is_ascii_control() || matches!(byte, b'%' | b';' | b'\\' | b'?' | b'#'))
+        && decoded.iter().all(|byte| matches!(byte, b' '..=b'~') && !b"%;\\?#".contains(byte))
         && segments_are_plain(&decoded);
     is_plain.then(|| decoded.into_owned())
 }
@@ -113,7 +121,7 @@ fn plain_path(path: &[u8]) -> Option<Vec<u8>> {
 fn segments_are_plain(path: &[u8]) -> bool {
     let mut segments = path.split(|byte| *byte == b'/').skip(1).peekable();
     while let Some(segment) = segments.next() {
-        if segment == b"." || segment == b".." || (segment.is_empty() && segments.peek().is_some()) {
+        if matches!(segment.last(), Some(b'.' | b' ')) || (segment.is_empty() && segments.peek().is_some()) {
             return false;
         }
     }
@@ -169,6 +177,13 @@ mod tests {
             ("GET", "public", false),
             ("GET", "", false),
             ("GET", "http://host/public", false),
+            ("GET", "/public/%c0%ae%c0%ae/private", false),
+            ("GET", "/public/%ef%bc%8e%ef%bc%8e/private", false),
+            ("GET", "/public/..%20/private", false),
+            ("GET", "/public/.../private", false),
+            ("GET", "/public#/private", false),
+            ("GET", "/public/a.b/.c/~d", true),
+            ("get", "/r", false),
         ] {
             assert_eq!(is_exempt(&scope, method, path), expected, "{method} {path}");
         }
@@ -186,8 +201,20 @@ mod tests {
             ("/other/../api", false),
             ("/other/%2e%2e/api", false),
             ("/%2561pi", false),
+            ("/API/x", false),
+            ("/Api/HEALTH", false),
+            ("/api./x", false),
+            ("/api%20/x", false),
         ] {
             assert_eq!(is_exempt(&scope, "GET", path), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn is_not_evaded_by_the_case_of_a_method() {
+        let scope = scope(r#"{"only":[{"path_prefix":"/","methods":["POST"]}]}"#).unwrap();
+        for (method, expected) in [("POST", false), ("post", false), ("Post", false), ("GET", true)] {
+            assert_eq!(is_exempt(&scope, method, "/a"), expected, "{method}");
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use portcullis_policy::{Exchange, HostError, Identity};
+use portcullis_policy::{Exchange, HeaderList, HeaderMap, HostError, Identity};
 
 use crate::config::Origin;
 use crate::credentials::{basic, query};
@@ -21,22 +21,36 @@ pub(crate) const ID_PROPERTY: &str = "portcullis.client_id";
 /// The filter state that holds the outcome.
 pub(crate) const OUTCOME_PROPERTY: &str = "portcullis.client-id.outcome";
 
-/// Removes every header that only the suite may set. An underscore counts as a hyphen, for an upstream behind CGI or
-/// WSGI cannot tell them apart.
+/// Removes every header that only the suite may set.
 pub(crate) fn strip_suite_headers(exchange: &mut Exchange<'_>) -> Result<(), HostError> {
+    let names = suite_names(exchange.request_headers()?)?;
+    names.iter().try_for_each(|name| exchange.remove_request_header(name))
+}
+
+/// The same for trailers, for an upstream may merge them into the headers (RFC 9110, section 6.5.1).
+pub(crate) fn strip_suite_trailers(exchange: &mut Exchange<'_>) -> Result<(), HostError> {
+    let trailers = match exchange.headers(HeaderMap::RequestTrailers) {
+        Err(HostError::NotFound) => return Ok(()),
+        trailers => trailers?,
+    };
+    let names = suite_names(&trailers)?;
+    names.iter().try_for_each(|name| exchange.remove_header(HeaderMap::RequestTrailers, name))
+}
+
+/// The names that only the suite may use. An underscore counts as a hyphen, for an upstream behind CGI or WSGI cannot
+/// tell them apart.
+fn suite_names(fields: &HeaderList) -> Result<Vec<String>, HostError> {
     const PREFIX: &[u8] = b"x-portcullis-";
     let is_ours = |name: &[u8]| {
         name.get(..PREFIX.len()).is_some_and(|head| {
             head.iter().zip(PREFIX).all(|(byte, own)| byte == own || (*byte == b'_' && *own == b'-'))
         })
     };
-    let names: Vec<String> = exchange
-        .request_headers()?
+    fields
         .iter()
         .filter(|(name, _)| is_ours(name))
         .map(|(name, _)| core::str::from_utf8(name).map(str::to_owned).map_err(|_| HostError::Malformed))
-        .collect::<Result<_, _>>()?;
-    names.iter().try_for_each(|name| exchange.remove_request_header(name))
+        .collect()
 }
 
 /// Takes the credentials out of every origin.

@@ -6,7 +6,7 @@ use std::thread;
 use std::time::Duration;
 
 /// Connections of a burst, each with one request under way at a time.
-const CONNECTIONS: usize = 4;
+pub const CONNECTIONS: usize = 4;
 
 /// Sends `requests` GETs with good credentials over kept-alive connections; every reply must be a 200 of the size that
 /// the backend was told to send.

@@ -62,6 +62,11 @@ fn options() -> Result<Option<Options>, lexopt::Error> {
             other => return Err(other.unexpected()),
         }
     }
+    if options.rounds == 0 || options.requests == 0 {
+        return Err(lexopt::Error::from("--rounds and --requests must be more than 0"));
+    }
+    // A burst is divided evenly among its connections.
+    options.requests = options.requests.next_multiple_of(burst::CONNECTIONS);
     Ok(Some(options))
 }
 
@@ -99,7 +104,14 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let clients = workspace_root().join("k6/backends/clients.example.json");
     let echo = Backend::start(&["echo", "--size", "1024"])?;
     let auth = Backend::start(&["auth", "--clients", clients.to_str().ok_or("a path that is not text")?])?;
-    let variants: Vec<_> = variants::all(echo.addr, auth.addr)
+    let known = variants::all(echo.addr, auth.addr);
+    if let Some(unknown) =
+        options.only.iter().flatten().find(|name| known.iter().all(|variant| variant.name != *name))
+    {
+        let names: Vec<_> = known.iter().map(|variant| variant.name).collect();
+        return Err(format!("--only: there is no variant `{unknown}`: {}", names.join(", ")).into());
+    }
+    let variants: Vec<_> = known
         .into_iter()
         .filter(|variant| {
             variant.name == "bare"

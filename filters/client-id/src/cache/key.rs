@@ -9,8 +9,9 @@ pub(crate) type Key = [u8; 32];
 
 const SHARED_HASH_KEY: &str = "portcullis.client-id.v1.hash-key";
 
-/// Makes [`Key`]s with keyed BLAKE3: whoever sees a key, in a dump of the shared data say, cannot test guesses of a
-/// secret against it without the hash key.
+/// Makes [`Key`]s with keyed BLAKE3, so that nobody can choose credentials whose keys collide in a slot, nor look keys up
+/// in tables. Whoever reads the shared data finds the hash key of the shared level there too, and can test guesses of
+/// a secret: secrets must be too long to guess.
 pub(crate) struct KeyMaker {
     hash_key: [u8; 32],
     realm: [u8; 32],

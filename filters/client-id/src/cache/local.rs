@@ -29,6 +29,12 @@ impl LocalCache {
         self.entries.as_mut()?.get(key)
     }
 
+    pub(super) fn forget(&mut self, key: &Key) {
+        if let Some(entries) = &mut self.entries {
+            entries.pop(key);
+        }
+    }
+
     pub(super) fn put(&mut self, key: Key, entry: Entry) {
         if let Some(entries) = &mut self.entries {
             entries.put(key, entry);

@@ -42,7 +42,9 @@ impl Entry {
 /// The cache of a worker, backed by the one that all workers share if that is configured.
 pub(crate) struct Cache {
     keys: KeyMaker,
-    local: LocalCache,
+    /// Refusals have room of their own, so that guessing does not push out those who are admitted.
+    admissions: LocalCache,
+    denials: LocalCache,
     shared: Option<SharedCache>,
     admit_ttl: Duration,
     deny_ttl: Duration,
@@ -64,7 +66,8 @@ impl Cache {
         getrandom::fill(&mut seed)?;
         Ok(Self {
             keys,
-            local: LocalCache::new(config.entries),
+            admissions: LocalCache::new(config.entries),
+            denials: LocalCache::new(config.entries.div_ceil(4)),
             shared,
             admit_ttl: Duration::from_millis(config.admit_ttl_ms.into()),
             deny_ttl: Duration::from_millis(config.deny_ttl_ms.into()),
@@ -86,19 +89,23 @@ impl Cache {
         host: &dyn Host,
         metrics: &Metrics,
     ) -> Option<Decision> {
-        if let Some(entry) = self.local.get(key)
-            && entry.is_fresh(now)
-        {
-            metrics.cache_hit.increment(host);
-            return Some(entry.decision.clone());
+        for local in [&mut self.admissions, &mut self.denials] {
+            if let Some(entry) = local.get(key)
+                && entry.is_fresh(now)
+            {
+                metrics.cache_hit.increment(host);
+                return Some(entry.decision.clone());
+            }
         }
-        if let Some(entry) = self.shared.as_ref().and_then(|shared| shared.get(key, host))
-            && entry.is_fresh(now)
-        {
-            metrics.cache_shared_hit.increment(host);
-            let decision = entry.decision.clone();
-            self.local.put(*key, entry);
-            return Some(decision);
+        if let Some(mut entry) = self.shared.as_ref().and_then(|shared| shared.get(key, host)) {
+            // Whoever wrote it may have had more patience than this configuration has.
+            entry.expires = entry.expires.min(entry.made.after(self.ttl(&entry.decision)));
+            if entry.is_fresh(now) {
+                metrics.cache_shared_hit.increment(host);
+                let decision = entry.decision.clone();
+                self.keep(*key, entry);
+                return Some(decision);
+            }
         }
         metrics.cache_miss.increment(host);
         None
@@ -107,25 +114,44 @@ impl Cache {
     /// A decision whose time is over, but not for long enough to be useless when the auth service is out.
     pub(crate) fn stale(&mut self, key: &Key, now: Timestamp) -> Option<Decision> {
         let window = self.stale_window;
-        let entry = self.local.get(key)?;
+        let entry = match self.admissions.get(key) {
+            Some(entry) => entry,
+            None => self.denials.get(key)?,
+        };
         (!window.is_zero() && entry.may_serve_stale(now, window)).then(|| entry.decision.clone())
     }
 
     /// Remembers a decision of the auth service.
     pub(crate) fn remember(&mut self, key: Key, decision: &Decision, now: Timestamp, host: &dyn Host) {
-        let ttl = match decision {
-            Decision::Admit(_) => self.admit_ttl,
-            Decision::Deny(_) => self.deny_ttl,
-        };
+        let ttl = self.ttl(decision);
         let ttl = self.shortened(ttl);
-        if ttl.is_zero() {
-            return;
-        }
         let entry = Entry { decision: decision.clone(), made: now, expires: now.after(ttl) };
         if let Some(shared) = &self.shared {
-            shared.put(&key, &entry, host);
+            shared.put(&key, &entry, now, host);
         }
-        self.local.put(key, entry);
+        if ttl.is_zero() {
+            // Not to be remembered, and what was decided before no longer holds.
+            self.admissions.forget(&key);
+            self.denials.forget(&key);
+        } else {
+            self.keep(key, entry);
+        }
+    }
+
+    fn ttl(&self, decision: &Decision) -> Duration {
+        match decision {
+            Decision::Admit(_) => self.admit_ttl,
+            Decision::Deny(_) => self.deny_ttl,
+        }
+    }
+
+    fn keep(&mut self, key: Key, entry: Entry) {
+        let (own, other) = match entry.decision {
+            Decision::Admit(_) => (&mut self.admissions, &mut self.denials),
+            Decision::Deny(_) => (&mut self.denials, &mut self.admissions),
+        };
+        other.forget(&key);
+        own.put(key, entry);
     }
 
     /// The duration less a random part of itself, up to the configured percentage.

@@ -26,11 +26,34 @@ impl SharedCache {
         read(&value, key)
     }
 
-    /// A value that cannot be written is one that will be asked for again.
-    pub(super) fn put(&self, key: &Key, entry: &Entry, host: &(impl SharedStore + ?Sized)) {
+    /// Writes an entry over what is in its slot, unless that is an admission of another client that still holds and
+    /// this is a refusal: guessing shall not push out those who are admitted. A value that cannot be written is one that
+    /// will be asked for again.
+    pub(super) fn put(&self, key: &Key, entry: &Entry, now: Timestamp, host: &(impl SharedStore + ?Sized)) {
+        if matches!(entry.decision, Decision::Deny(_)) && self.holds_admission_of_another(key, now, host) {
+            return;
+        }
         if let (Some(slot), Some(value)) = (self.slot(key), write(entry, key)) {
             let _ = host.set_shared(&slot, &value, Write::Always);
         }
+    }
+
+    fn holds_admission_of_another(
+        &self,
+        key: &Key,
+        now: Timestamp,
+        host: &(impl SharedStore + ?Sized),
+    ) -> bool {
+        let found = self.slot(key).and_then(|slot| host.shared(&slot).ok());
+        found.is_some_and(|(value, _)| {
+            let owner = value.first_chunk::<32>();
+            owner.is_some_and(|owner| {
+                owner != key
+                    && read(&value, owner).is_some_and(|entry| {
+                        matches!(entry.decision, Decision::Admit(_)) && entry.is_fresh(now)
+                    })
+            })
+        })
     }
 
     fn slot(&self, key: &Key) -> Option<String> {
@@ -121,6 +144,25 @@ mod tests {
         .to_vec()
     }
 
+    const NOW: Timestamp = Timestamp::from_nanos(9);
+
+    #[test]
+    fn a_refusal_does_not_push_out_an_admission_that_holds() {
+        let host = TestHost::new(SharedData::default());
+        let cache = SharedCache::new(1).unwrap();
+        let [admission, refusal, _] = <[Entry; 3]>::try_from(entries()).unwrap();
+        cache.put(&[1; 32], &admission, NOW, &host);
+        cache.put(&[2; 32], &refusal, NOW, &host);
+        assert_eq!(cache.get(&[1; 32], &host), Some(admission.clone()));
+        cache.put(&[2; 32], &admission, NOW, &host);
+        assert_eq!(cache.get(&[1; 32], &host), None);
+        cache.put(&[2; 32], &refusal, NOW, &host);
+        assert_eq!(cache.get(&[2; 32], &host), Some(refusal.clone()));
+        cache.put(&[1; 32], &admission, NOW, &host);
+        cache.put(&[2; 32], &refusal, Timestamp::END, &host);
+        assert_eq!(cache.get(&[2; 32], &host), Some(refusal));
+    }
+
     #[test]
     fn reads_what_it_writes_and_no_part_of_it() {
         for entry in entries() {
@@ -141,7 +183,7 @@ mod tests {
         let cache = SharedCache::new(4).unwrap();
         for byte in 0..=255 {
             let key = [byte; 32];
-            cache.put(&key, &entries()[0], &host);
+            cache.put(&key, &entries()[0], NOW, &host);
             assert!(cache.get(&key, &host).is_some());
         }
         assert_eq!(data.len(), 4);

@@ -19,8 +19,7 @@ pub const MAX_SECRET_BYTES: usize = 1024;
 /// What a client gives to be known by.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Credentials {
-    /// The identifier: UTF-8 text of 1 to [`MAX_ID_BYTES`] bytes, without control characters and colons, so that
-    /// it can be carried by HTTP Basic and written to headers and logs.
+    /// The identifier: UTF-8 text that [`is_identifier`].
     pub id: String,
     /// The secret: up to [`MAX_SECRET_BYTES`] bytes without control characters; absent in requests that give none.
     pub secret: Option<Vec<u8>>,
@@ -42,6 +41,14 @@ pub enum Found {
     Malformed(Malformed),
     /// Credentials, good or not.
     Credentials(Credentials),
+}
+
+/// Whether a text can be an identifier: 1 to [`MAX_ID_BYTES`] bytes, without control characters and colons, which HTTP
+/// Basic cannot carry, and without white space at its ends, which headers lose.
+pub fn is_identifier(text: &str) -> bool {
+    (1..=MAX_ID_BYTES).contains(&text.len())
+        && text.trim() == text
+        && !text.contains(|character: char| character == ':' || character.is_control())
 }
 
 /// Why credentials cannot be read.
@@ -131,11 +138,8 @@ fn check(parts: Parts<'_>, rule: SecretRule) -> Result<Found, Malformed> {
     let Some(id) = id else {
         return Ok(Found::Missing);
     };
-    if id.len() > MAX_ID_BYTES {
-        return Err(Malformed::Characters);
-    }
     let id = String::from_utf8(id.into_owned()).map_err(|_| Malformed::Characters)?;
-    if id.contains(|character: char| character == ':' || character.is_control()) {
+    if !is_identifier(&id) {
         return Err(Malformed::Characters);
     }
     match (secret, rule) {
@@ -205,6 +209,8 @@ mod tests {
         for (id, secret) in [
             (&b"a\xff"[..], &b"s"[..]),
             (b"a:b", b"s"),
+            (b" a", b"s"),
+            ("a\u{a0}".as_bytes(), b"s"),
             (b"a\tb", b"s"),
             ("a\u{85}b".as_bytes(), b"s"),
             (b"a", b"s\x7f"),

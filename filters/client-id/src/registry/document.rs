@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::credentials::{Credentials, MAX_ID_BYTES};
+use crate::credentials::{Credentials, MAX_ID_BYTES, is_identifier};
 use crate::decision::{Decision, Denial};
 
 /// The list of clients, as the auth service serves it.
@@ -28,7 +28,7 @@ pub struct Document {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ClientEntry {
-    /// The identifier: 1 to 256 bytes of UTF-8 without control characters and colons.
+    /// The identifier: 1 to 256 bytes of UTF-8 without control characters, colons and white space at its ends.
     pub id: String,
     /// A name for people.
     #[serde(default)]
@@ -117,7 +117,8 @@ impl ClientList {
         self.clients.is_empty()
     }
 
-    /// Decides. How long it takes tells neither how much of a secret was right nor whether the client exists.
+    /// Decides. How long it takes does not tell how much of a secret was right, and tells a client with one secret from
+    /// none at all only by noise; a client with several secrets takes a digest for each.
     pub(crate) fn decide(&self, credentials: &Credentials) -> Decision {
         let client = self.clients.get(&credentials.id);
         let good = match (&credentials.secret, client) {
@@ -161,8 +162,9 @@ impl Secret {
 
 fn compile(entry: ClientEntry) -> Result<(String, Client), ConfigError> {
     let ClientEntry { id, name, tier, disabled, secrets } = entry;
-    if id.is_empty() || id.len() > MAX_ID_BYTES || id.contains(|c: char| c == ':' || c.is_control()) {
-        return Err(ConfigError::new("id", "must be 1 to 256 bytes without control characters and colons"));
+    if !is_identifier(&id) {
+        let problem = "must be 1 to 256 bytes without control characters, colons and white space at its ends";
+        return Err(ConfigError::new("id", problem));
     }
     for (field, text) in [("name", &name), ("tier", &tier)] {
         if text.as_deref().is_some_and(|text| text.len() > MAX_ID_BYTES || text.contains(char::is_control)) {

@@ -27,6 +27,8 @@ pub(crate) struct Registry {
     interval: Duration,
     max_waiting: usize,
     list: Option<ClientList>,
+    /// When the service last gave the list or said that it had not changed.
+    confirmed: Timestamp,
     etag: Option<Vec<u8>>,
     poll: Poll,
     retry_in: Duration,
@@ -65,6 +67,7 @@ impl Registry {
             interval: interval.saturating_add(longer),
             max_waiting: usize::try_from(max_waiting).unwrap_or(usize::MAX),
             list: None,
+            confirmed: Timestamp::from_nanos(0),
             etag: None,
             poll: Poll::Due(Timestamp::from_nanos(0)),
             retry_in: FIRST_RETRY,
@@ -80,6 +83,9 @@ impl Registry {
         metrics: &Metrics,
     ) -> Verification {
         if let Some(list) = &self.list {
+            if self.is_too_old(exchange) {
+                return Verification::Outage(Outage::NoList);
+            }
             return Verification::Decided(list.decide(&credentials));
         }
         if self.source.before_first_list == BeforeFirstList::Refuse {
@@ -185,6 +191,11 @@ impl Registry {
         }
     }
 
+    fn is_too_old(&self, exchange: &Exchange<'_>) -> bool {
+        let max_age = Duration::from_millis(self.source.max_age_ms.into());
+        !max_age.is_zero() && exchange.host().now().since(self.confirmed) > max_age
+    }
+
     fn answer_within(&self) -> Duration {
         self.timeout().saturating_add(GRACE)
     }
@@ -223,6 +234,7 @@ impl Registry {
             worker.host().log(Level::Info, "client-id: the list of clients can be had again");
         }
         self.health = Health::Good;
+        self.confirmed = now;
         self.retry_in = FIRST_RETRY;
         self.poll = Poll::Due(now.after(self.interval));
     }

@@ -151,6 +151,24 @@ fn takes_the_credentials_away_before_the_upstream() {
 }
 
 #[test]
+fn takes_the_credentials_away_before_it_knows_the_answer() {
+    for (path, answer) in [
+        ("/a?client_id=q&client_secret=TOP", 500),
+        ("/a?client_id=q&client_secret=TOP", 401),
+        ("/a?client_secret=TOP", 0),
+    ] {
+        let mut worker = worker(&per_request());
+        let id = worker.request([(":path", path)]);
+        if answer > 0 {
+            let token = worker.pending_call().token;
+            worker.answer(token, answer, &[], b"");
+        }
+        assert!(worker.reply(id).status >= 400);
+        assert_eq!(upstream(&worker, id, ":path").as_deref(), Some("/a"), "{answer}");
+    }
+}
+
+#[test]
 fn leaves_another_scheme_s_authorization_to_the_upstream() {
     let mut worker = worker(&per_request());
     let id = worker.request([

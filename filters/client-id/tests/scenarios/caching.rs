@@ -123,6 +123,51 @@ fn serves_a_decision_after_its_time_only_while_the_service_is_out_and_only_if_to
 }
 
 #[test]
+fn a_refusal_ends_an_admission_even_if_refusals_are_not_remembered() {
+    let cache = json!({"cache": {"deny_ttl_ms": 0, "stale_if_error_ms": 3_600_000, "shared_slots": 8}});
+    let mut worker = worker(&with(per_request(), cache));
+    call(&mut worker, "acme", "s");
+    answer_next(&mut worker, 200);
+    worker.advance(Duration::from_secs(60));
+    call(&mut worker, "acme", "s");
+    answer_next(&mut worker, 403);
+    let id = call(&mut worker, "acme", "s");
+    answer_next(&mut worker, 500);
+    assert_eq!(status(&worker, id), 503);
+}
+
+#[test]
+fn guesses_do_not_push_out_those_who_are_admitted() {
+    let mut worker = worker(&with(per_request(), json!({"cache": {"entries": 4}})));
+    call(&mut worker, "acme", "s");
+    answer_next(&mut worker, 200);
+    for guess in 0..100 {
+        call(&mut worker, "acme", &format!("guess {guess}"));
+        answer_next(&mut worker, 401);
+    }
+    let id = call(&mut worker, "acme", "s");
+    assert_admitted(&worker, id);
+}
+
+#[test]
+fn does_not_believe_shared_decisions_for_longer_than_its_own_time() {
+    let config = |ttl: u32| {
+        with(per_request(), json!({"cache": {"shared_slots": 8, "jitter_percent": 0, "admit_ttl_ms": ttl}}))
+    };
+    let data = SharedData::default();
+    let mut patient = worker_sharing(&config(3_600_000), &data);
+    call(&mut patient, "acme", "s");
+    answer_next(&mut patient, 200);
+    let mut hasty = worker_sharing(&config(1000), &data);
+    let id = call(&mut hasty, "acme", "s");
+    assert_admitted(&hasty, id);
+    let mut later = worker_sharing(&config(1000), &data);
+    later.advance(Duration::from_secs(1));
+    let id = call(&mut later, "acme", "s");
+    assert_held(&later, id);
+}
+
+#[test]
 fn shares_decisions_between_workers_if_told_to() {
     let config = with(per_request(), json!({"cache": {"shared_slots": 64, "jitter_percent": 0}}));
     let data = SharedData::default();

@@ -91,14 +91,19 @@ fn holds_no_more_requests_than_configured_and_recovers() {
 
 #[test]
 fn nothing_is_left_behind_by_aborted_requests() {
-    let mut worker = worker(&with(per_request(), json!({"max_waiting": 3})));
+    let mut worker = worker(&with(per_request(), json!({"max_waiting": 50})));
     for round in 0..50 {
         let id = call(&mut worker, &format!("client-{round}"), "s");
         assert_held(&worker, id);
         worker.abort(id);
     }
+    // What they have asked is still being asked, and counts.
+    let surplus = call(&mut worker, "one-more", "s");
+    assert_eq!(status(&worker, surplus), 503);
+    worker.abort(surplus);
     worker.advance(Duration::from_secs(5));
     assert_eq!(worker.open_exchanges(), 0);
     assert!(worker.pending_calls().is_empty());
-    assert_eq!(metric(&worker, "overload"), 0);
+    let next = call(&mut worker, "next", "s");
+    assert_held(&worker, next);
 }

@@ -41,6 +41,30 @@ fn does_without_metrics_filter_state_and_shared_data() {
 }
 
 #[test]
+fn remembers_nothing_while_time_stands_still() {
+    let mut worker = worker(&per_request());
+    call(&mut worker, "acme", "s");
+    let token = worker.pending_call().token;
+    worker.answer(token, 200, &[], b"");
+    worker.host.fail(Fault::Clock);
+    for _ in 0..2 {
+        let id = call(&mut worker, "acme", "s");
+        assert_held(&worker, id);
+        let token = worker.pending_call().token;
+        worker.answer(token, 403, &[], b"");
+        assert_eq!(status(&worker, id), 401);
+    }
+}
+
+#[test]
+fn does_not_start_without_a_clock() {
+    let host = TestHost::new(SharedData::default());
+    host.fail(Fault::Clock);
+    let error = Worker::start_with(chain(&per_request()).unwrap(), host).err().unwrap();
+    assert!(error.to_string().contains("time"), "{error}");
+}
+
+#[test]
 fn does_not_start_without_a_tick() {
     let host = TestHost::new(SharedData::default());
     host.fail(Fault::Tick);

@@ -71,6 +71,29 @@ fn lets_requests_through_marked_and_nameless_in_every_outage_if_told_to() {
 }
 
 #[test]
+fn does_not_open_because_too_many_are_waiting() {
+    let mut worker = worker(&with(per_request(), json!({"on_outage": "open", "max_waiting": 3})));
+    for junk in ["a", "b", "c"] {
+        call(&mut worker, junk, "s");
+    }
+    let id = call(&mut worker, "acme", "wrong");
+    assert_eq!(status(&worker, id), 503);
+    assert_eq!(metric(&worker, "overload"), 1);
+}
+
+#[test]
+fn is_out_if_the_answer_lacks_the_identifier_that_it_must_have() {
+    let identity = json!({"auth": {"per-request": {"identity": {"client_id": "x-canonical"}}}});
+    for (name, value) in [("x-other", "acme"), ("x-canonical", ""), ("x-canonical", "a:b")] {
+        let mut worker = worker(&with(per_request(), identity.clone()));
+        let id = call(&mut worker, "ACME", "s");
+        let token = worker.pending_call().token;
+        worker.answer(token, 200, &[(name, value)], b"");
+        assert_eq!(status(&worker, id), 503, "{name}: {value}");
+    }
+}
+
+#[test]
 fn still_refuses_missing_credentials_while_open() {
     let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
     worker.host.fail(Fault::CallOut);
@@ -104,6 +127,21 @@ fn asks_again_after_a_reset_and_then_gives_up() {
     assert_eq!(status(&worker, id), 503);
     assert_eq!(worker.host.calls_sent(), 3);
     assert_eq!(metric(&worker, "auth_reset"), 3);
+}
+
+#[test]
+fn asks_again_when_the_host_reports_a_broken_connection_by_a_status() {
+    for (answered, calls) in [(503, 3), (502, 3), (500, 1), (504, 1)] {
+        let mut worker = worker(&with(per_request(), json!({"auth": {"per-request": {"retries": 2}}})));
+        let id = call(&mut worker, "acme", "s");
+        for _ in 0..calls {
+            let token = worker.pending_call().token;
+            worker.answer(token, answered, &[], b"");
+        }
+        assert_eq!(status(&worker, id), 503, "{answered}");
+        assert_eq!(worker.host.calls_sent(), calls, "{answered}");
+        assert_eq!(metric(&worker, "auth_calls"), metric(&worker, "auth_status"), "{answered}");
+    }
 }
 
 #[test]

@@ -173,6 +173,21 @@ fn keeps_enforcing_the_last_list_whatever_becomes_of_the_service() {
 }
 
 #[test]
+fn believes_a_list_only_for_as_long_as_told() {
+    let mut worker = worker(&with(config(), json!({"auth": {"registry": {"max_age_ms": 30_000}}})));
+    serve(&mut worker, 200, "\"1\"", &list("s"));
+    worker.advance(Duration::from_millis(11_200));
+    serve(&mut worker, 304, "\"1\"", b"");
+    worker.host.fail(Fault::CallOut);
+    worker.advance(Duration::from_secs(29));
+    let id = call(&mut worker, "acme", "s");
+    assert_admitted(&worker, id);
+    worker.advance(Duration::from_secs(2));
+    let id = call(&mut worker, "acme", "s");
+    assert_eq!(status(&worker, id), 503);
+}
+
+#[test]
 fn asks_more_often_while_there_is_no_list_but_ever_less_so() {
     let mut worker = worker(&config());
     worker.host.fail(Fault::CallOut);

@@ -1,0 +1,20 @@
+//! The policy's module in a stock Envoy, over HTTP/1.1 and HTTP/2.
+#![cfg(test)]
+
+mod aborts;
+mod capabilities;
+mod coalescing;
+mod configuration;
+mod credentials;
+mod identity;
+mod nginx_as_auth_service;
+mod observability;
+mod oddities;
+mod outages;
+mod pending_bodies;
+mod registry;
+mod rejections;
+mod shared_cache;
+mod shared_vm;
+mod support;
+mod upgrades;

@@ -1,0 +1,222 @@
+//! Deciding from a list of clients that the auth service serves.
+
+use portcullis_testkit::envoy::{
+    Backend, Behaviour, EnvoyConfig, HostileServer, PATIENCE, Recorded, Reply, http_reply, wait_until,
+};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::support::{Body, Fields, Gateway, Http, plugin};
+
+/// How many VMs ask for the list: Envoy's main thread has one too, which serves nobody.
+const fn vms(workers: u64) -> u64 {
+    workers.saturating_add(1)
+}
+
+fn policy(source: Value) -> Value {
+    let mut registry = json!({
+        "cluster": "auth", "authority": "auth.internal", "interval_ms": 100, "hold_ms": 60_000,
+    });
+    if let (Some(registry), Value::Object(source)) = (registry.as_object_mut(), source) {
+        registry.extend(source);
+    }
+    json!({"auth": {"registry": registry}})
+}
+
+/// A list of one client with this secret, and one that is locked out.
+fn list(id: &str, secret: &str) -> Vec<u8> {
+    let salt = *b"\x01\x02\x03\x04\x05\x06\x07\x08";
+    let digest = hex::encode(Sha256::new().chain_update(salt).chain_update(secret).finalize());
+    let secrets = json!([{"salt": hex::encode(salt), "sha256": digest}]);
+    json!({"version": 1, "clients": [
+        {"id": id, "name": "Acme", "tier": "gold", "secrets": secrets},
+        {"id": "out", "disabled": true, "secrets": secrets},
+    ]})
+    .to_string()
+    .into_bytes()
+}
+
+/// Serves the list with an ETag, and 304 to those who have it.
+fn serve(service: &Backend, etag: &'static str, list: Vec<u8>) {
+    service.reply_with(move |request: &Recorded| {
+        if request.headers.text("if-none-match").as_deref() == Some(etag) {
+            Reply::status(304).header("etag", etag)
+        } else {
+            Reply::ok(list.clone()).header("etag", etag)
+        }
+    });
+}
+
+#[track_caller]
+fn status(gateway: &Gateway, http: Http, id: &str, secret: &str) -> u16 {
+    let headers: [(&str, &[u8]); 2] = [("client_id", id.as_bytes()), ("client_secret", secret.as_bytes())];
+    http.get(gateway.addr(), "/", &headers).status
+}
+
+#[test]
+fn decides_by_the_list_without_asking_about_requests() {
+    let service = Backend::start();
+    serve(&service, "\"1\"", list("acme", "s3cret"));
+    // It is asked for once, then not for a day.
+    let gateway = Gateway::start(&policy(json!({"interval_ms": 86_400_000})), service.addr());
+    gateway.wait_for_count("registry_updated", vms(1));
+    for http in Http::BOTH {
+        gateway.backend.clear();
+        for (id, secret, expected) in [
+            ("acme", "s3cret", 200),
+            ("acme", "wrong", 401),
+            ("nobody", "s3cret", 401),
+            ("out", "s3cret", 401),
+        ] {
+            assert_eq!(status(&gateway, http, id, secret), expected, "{http:?} {id} {secret}");
+        }
+        let requests = gateway.backend.requests();
+        assert_eq!(requests.len(), 1, "{http:?}");
+        for (part, value) in [("id", "acme"), ("name", "Acme"), ("tier", "gold")] {
+            let header = format!("x-portcullis-client-{part}");
+            assert_eq!(requests[0].headers.text(&header).as_deref(), Some(value), "{http:?}");
+        }
+    }
+    let asked = service.requests();
+    assert_eq!(asked.len() as u64, vms(1));
+    assert_eq!((asked[0].path.as_str(), asked[0].authority.as_deref()), ("/clients", Some("auth.internal")));
+}
+
+#[test]
+fn requests_wait_for_the_first_list_when_the_service_comes_late() {
+    for http in Http::BOTH {
+        let service = HostileServer::start(Behaviour::CloseAtOnce);
+        let gateway = Gateway::start(&policy(json!({})), service.addr());
+        let before = gateway.mark();
+        let headers = |secret: &'static [u8]| [("client_id", &b"acme"[..]), ("client_secret", secret)];
+        let mut good = http.begin(gateway.addr(), "POST", "/", &headers(b"s3cret"), Body::Length(4));
+        good.send(b"body").unwrap();
+        let bad = http.begin(gateway.addr(), "GET", "/", &headers(b"wrong"), Body::Nothing);
+        gateway.wait_for_active(2);
+        gateway.wait_for_count("registry_failed", 2 * vms(1));
+        gateway.assert_backend_untouched_since(&before);
+
+        service.behave(Behaviour::Reply(http_reply(200, &[], &list("acme", "s3cret"))));
+
+        if http == Http::Two {
+            good.end(&[]).unwrap();
+        }
+        assert_eq!(good.response().unwrap().status, 200, "{http:?}");
+        assert_eq!(bad.response().unwrap().status, 401, "{http:?}");
+        assert_eq!(gateway.backend.requests()[0].body, b"body");
+        assert_eq!(gateway.backend.count(), 1);
+    }
+}
+
+#[test]
+fn requests_before_the_first_list_are_an_outage_if_told_so() {
+    let service = HostileServer::start(Behaviour::Hang);
+    let gateway = Gateway::start(&policy(json!({"before_first_list": "refuse"})), service.addr());
+    for http in Http::BOTH {
+        assert_eq!(status(&gateway, http, "acme", "s3cret"), 503, "{http:?}");
+    }
+    assert_eq!(gateway.backend.count(), 0);
+    assert_eq!(gateway.count("outage_closed"), 2);
+}
+
+#[test]
+fn requests_are_held_no_longer_than_configured() {
+    let service = HostileServer::start(Behaviour::Hang);
+    let gateway = Gateway::start(&policy(json!({"hold_ms": 100})), service.addr());
+    for http in Http::BOTH {
+        assert_eq!(status(&gateway, http, "acme", "s3cret"), 503, "{http:?}");
+    }
+    assert_eq!(gateway.backend.count(), 0);
+}
+
+#[test]
+fn a_change_of_the_list_takes_effect_on_every_worker() {
+    let service = Backend::start();
+    serve(&service, "\"1\"", list("acme", "old"));
+    let gateway = Gateway::start_with(service.addr(), |config: EnvoyConfig| {
+        config.workers(2).filter(plugin(&policy(json!({}))))
+    });
+    gateway.wait_for_count("registry_updated", vms(2));
+    for http in Http::BOTH {
+        assert_eq!(status(&gateway, http, "acme", "old"), 200, "{http:?}");
+        assert_eq!(status(&gateway, http, "acme", "new"), 401, "{http:?}");
+    }
+    gateway.wait_for_count("registry_unchanged", vms(2));
+    assert_eq!(gateway.count("registry_updated"), vms(2));
+
+    serve(&service, "\"2\"", list("acme", "new"));
+    gateway.wait_for_count("registry_updated", 2 * vms(2));
+
+    for http in Http::BOTH {
+        for _ in 0..8 {
+            assert_eq!(status(&gateway, http, "acme", "old"), 401, "{http:?}");
+            assert_eq!(status(&gateway, http, "acme", "new"), 200, "{http:?}");
+        }
+    }
+    let conditions: Vec<_> =
+        service.requests().iter().map(|request| request.headers.text("if-none-match")).collect();
+    assert_eq!(conditions[0], None);
+    assert!(conditions.contains(&Some("\"1\"".to_owned())));
+}
+
+#[test]
+fn the_last_list_stays_in_force_while_the_service_is_broken() {
+    let good = Behaviour::Reply(http_reply(200, &[("etag", b"\"1\"")], &list("acme", "s3cret")));
+    let service = HostileServer::start(good);
+    let gateway = Gateway::start(&policy(json!({"timeout_ms": 200})), service.addr());
+    gateway.wait_for_count("registry_updated", vms(1));
+    let cases = [
+        ("reset", Behaviour::Reset),
+        ("close", Behaviour::CloseAtOnce),
+        ("garbage", Behaviour::Garbage),
+        ("half", Behaviour::HalfReply),
+        ("hang", Behaviour::Hang),
+        ("500", Behaviour::Reply(http_reply(500, &[], b""))),
+        ("no JSON", Behaviour::Reply(http_reply(200, &[], b"<html>"))),
+        ("empty", Behaviour::Reply(http_reply(200, &[], b""))),
+        ("too long", Behaviour::Reply(http_reply(200, &[], &vec![b' '; 5 << 20]))),
+    ];
+    for (name, behaviour) in cases {
+        service.behave(behaviour);
+        let failed = gateway.count("registry_failed");
+        // Twice each, for the answer to the first may have been on its way already.
+        gateway.wait_for_count("registry_failed", failed.saturating_add(2 * vms(1)));
+        for http in Http::BOTH {
+            assert_eq!(status(&gateway, http, "acme", "s3cret"), 200, "{http:?} {name}");
+            assert_eq!(status(&gateway, http, "acme", "wrong"), 401, "{http:?} {name}");
+        }
+    }
+    gateway.envoy.wait_for_log(PATIENCE, |line| {
+        line.contains("no new list of clients")
+            && line.contains("the last list, of 2 clients, stays in force")
+    });
+
+    service.behave(Behaviour::Reply(http_reply(200, &[], &list("acme", "rotated"))));
+    wait_until("the worker has the new list", PATIENCE, || {
+        status(&gateway, Http::One, "acme", "rotated") == 200
+    });
+    for http in Http::BOTH {
+        assert_eq!(status(&gateway, http, "acme", "rotated"), 200, "{http:?}");
+        assert_eq!(status(&gateway, http, "acme", "s3cret"), 401, "{http:?}");
+    }
+    gateway.envoy.wait_for_log(PATIENCE, |line| line.contains("the list of clients can be had again"));
+}
+
+#[test]
+fn a_held_request_that_is_aborted_is_forgotten() {
+    let service = HostileServer::start(Behaviour::Gate(http_reply(200, &[], &list("acme", "s3cret"))));
+    let gateway = Gateway::start(&policy(json!({})), service.addr());
+    let credentials: Fields = &[("client_id", b"acme"), ("client_secret", b"s3cret")];
+    for http in Http::BOTH {
+        let request = http.begin(gateway.addr(), "GET", "/aborted", credentials, Body::Nothing);
+        gateway.wait_for_active(1);
+        request.abort();
+        gateway.wait_for_active(0);
+    }
+    let kept = Http::One.begin(gateway.addr(), "GET", "/kept", credentials, Body::Nothing);
+    service.wait_for(usize::try_from(vms(1)).unwrap(), PATIENCE);
+    service.open_gate();
+    assert_eq!(kept.response().unwrap().status, 200);
+    assert_eq!(gateway.backend.requests()[0].path, "/kept");
+    assert_eq!(gateway.count("admitted"), 1);
+}
