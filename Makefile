@@ -11,6 +11,9 @@ export CARGO_FLAGS ?=
 # How long each fuzz target runs.
 export FUZZ_SECONDS ?= 60
 
+# Options of the overhead measurement: see k6/overhead/README.md.
+OVERHEAD_FLAGS ?=
+
 # One module for each folder of filters/modules; its package is portcullis-<folder>-module.
 MODULES ?= $(notdir $(patsubst %/,%,$(wildcard filters/modules/*/)))
 
@@ -54,6 +57,13 @@ fmt: setup ## Format the code
 .PHONY: fuzz
 fuzz: setup ## Run each fuzz target for FUZZ_SECONDS (needs a nightly toolchain and cargo-fuzz)
 	@.ci/fuzz
+
+.PHONY: overhead
+overhead: build backends ## Measure the CPU time that filters add to a request, beside bare Envoy; OVERHEAD_FLAGS
+	@cargo build --quiet $(CARGO_FLAGS) --release --target wasm32-wasip1 -p portcullis-sdk-no-op-module
+	@install -D -m 644 $${CARGO_TARGET_DIR:-target}/wasm32-wasip1/release/portcullis_sdk_no_op_module.wasm \
+		dist/bench/sdk-no-op.wasm
+	@cargo run --quiet $(CARGO_FLAGS) --profile native -p portcullis-overhead -- $(OVERHEAD_FLAGS)
 
 .PHONY: docs
 docs: setup ## Generate the reference documentation from the configuration types

@@ -230,6 +230,26 @@ fn strips_suite_headers_of_every_spelling_on_every_way_through() {
 }
 
 #[test]
+fn strips_suite_headers_from_trailers_too() {
+    let mut worker = worker(&with(per_request(), json!({"scope": {"exempt": [{"path_prefix": "/public"}]}})));
+    for path in ["/public", "/a"] {
+        let id = worker.open();
+        worker.request_headers(id, [(":path", path), ("client_id", "acme"), ("client_secret", "s")], false);
+        worker.body(id, Direction::Request, b"body", false);
+        let spoofed =
+            [("x-portcullis-client-id", "root"), ("x_portcullis_client_tier", "gold"), ("x-own", "1")];
+        worker.trailers_of(id, Direction::Request, spoofed);
+        if path == "/a" {
+            let token = worker.pending_call().token;
+            worker.answer(token, 200, &[], b"");
+        }
+        assert_admitted(&worker, id);
+        let trailers = worker.host.upstream_trailers(id).unwrap();
+        assert_eq!(trailers.iter().collect::<Vec<_>>(), [(&b"x-own"[..], &b"1"[..])], "{path}");
+    }
+}
+
+#[test]
 fn treats_a_request_without_a_path_as_any_other() {
     let mut worker = worker(&with(per_request(), json!({"scope": {"only": [{"path_prefix": "/api"}]}})));
     let id = worker.request([(":method", "CONNECT"), (":authority", "a:443")]);

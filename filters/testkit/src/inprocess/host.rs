@@ -73,6 +73,8 @@ pub(super) enum Event {
 #[derive(Default)]
 struct Message {
     headers: HeaderList,
+    /// None before they have come.
+    trailers: Option<HeaderList>,
     held: Vec<u8>,
     passed: Vec<u8>,
     admitted: bool,
@@ -171,6 +173,11 @@ impl TestHost {
         self.state.borrow().exchanges[&id].request.headers.clone()
     }
 
+    /// The trailers that the upstream would see, if any have come.
+    pub fn upstream_trailers(&self, id: ExchangeId) -> Option<HeaderList> {
+        self.state.borrow().exchanges[&id].request.trailers.clone()
+    }
+
     /// The body bytes that have gone on to the upstream (or downstream, for a response).
     pub fn passed_body(&self, id: ExchangeId, direction: Direction) -> Vec<u8> {
         self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").message(direction).passed.clone()
@@ -234,6 +241,11 @@ impl TestHost {
 
     pub(super) fn response_headers_came(&self, id: ExchangeId, headers: HeaderList) {
         self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").response.headers = headers;
+    }
+
+    pub(super) fn trailers_came(&self, id: ExchangeId, direction: Direction, trailers: HeaderList) {
+        let mut state = self.state.borrow_mut();
+        state.exchanges.get_mut(&id).expect("exchange").message(direction).trailers = Some(trailers);
     }
 
     pub(super) fn body_came(&self, id: ExchangeId, direction: Direction, bytes: &[u8]) -> usize {
@@ -318,7 +330,8 @@ fn list(exchange: &mut ExchangeRecord, map: HeaderMap) -> Result<&mut HeaderList
     match map {
         HeaderMap::RequestHeaders => Ok(&mut exchange.request.headers),
         HeaderMap::ResponseHeaders => Ok(&mut exchange.response.headers),
-        HeaderMap::RequestTrailers | HeaderMap::ResponseTrailers => Err(HostError::NotFound),
+        HeaderMap::RequestTrailers => exchange.request.trailers.as_mut().ok_or(HostError::NotFound),
+        HeaderMap::ResponseTrailers => exchange.response.trailers.as_mut().ok_or(HostError::NotFound),
     }
 }
 

@@ -111,6 +111,17 @@ impl Worker {
 
     /// Trailers come.
     pub fn trailers(&mut self, id: ExchangeId, direction: Direction) -> Next {
+        self.trailers_of(id, direction, [("x-trailer", "1")])
+    }
+
+    /// These trailers come.
+    pub fn trailers_of<N: AsRef<str>, V: AsRef<[u8]>>(
+        &mut self,
+        id: ExchangeId,
+        direction: Direction,
+        trailers: impl IntoIterator<Item = (N, V)>,
+    ) -> Next {
+        self.host.trailers_came(id, direction, trailers.into_iter().collect());
         self.host.enter(Some(id));
         let next = self.engine.on_trailers(&*self.host, id, direction);
         self.settle(id, direction, next)
