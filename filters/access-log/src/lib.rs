@@ -1,7 +1,7 @@
 //! Access log: one JSON line for each exchange, whatever became of it.
 //!
 //! [`AccessLog`] gathers what is known of an exchange when it is over, and [`line`](mod@line) writes it.
-//! `README.md` has the fields.
+//! `docs/access-log.md` has the fields.
 
 pub mod config;
 pub mod line;

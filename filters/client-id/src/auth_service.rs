@@ -10,7 +10,7 @@ use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostErro
 
 use crate::cache::{Cache, Key};
 use crate::config::{IdentityHeaders, PerRequest};
-use crate::credentials::{Credentials, basic, is_identifier};
+use crate::credentials::{Credentials, basic, is_identifier, is_label};
 use crate::decision::{Decision, Denial, Outage, Released, Verification};
 use crate::metrics::Metrics;
 
@@ -259,7 +259,7 @@ impl IdentityHeaders {
         let text = |name: &Option<String>| {
             let name = name.as_deref()?.to_ascii_lowercase();
             let value = core::str::from_utf8(headers.first(&name)?).ok()?.trim();
-            (!value.is_empty() && !value.contains(char::is_control)).then(|| value.to_owned())
+            is_label(value).then(|| value.to_owned())
         };
         let client_id = match &self.client_id {
             None => client_id.to_owned(),

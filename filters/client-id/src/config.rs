@@ -159,14 +159,15 @@ pub struct RegistrySource {
     #[serde(default)]
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 604800000)))]
     pub max_age_ms: u32,
-    /// The longest list that is accepted, in bytes.
+    /// The longest list that is accepted, in bytes. Envoy itself takes no more than 32 MiB by default
+    /// (`http.async_response_buffer_limit`).
     #[serde(default = "default_max_document_bytes")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 67108864)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 33_554_432)))]
     pub max_bytes: u32,
 }
 
 /// Headers of the auth service's answer that say who the client is. A name or tier that the answer does not have, or
-/// that is no UTF-8 text, is left out of the identity.
+/// that is not 1 to 256 bytes of UTF-8 text, is left out of the identity.
 #[derive(Debug, Default, Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -479,7 +480,7 @@ fn check_registry(source: &RegistrySource) -> Result<(), ConfigError> {
     in_range("interval_ms", source.interval_ms, 100..=86_400_000)?;
     in_range("hold_ms", source.hold_ms, 100..=60_000)?;
     in_range("max_age_ms", source.max_age_ms, 0..=604_800_000)?;
-    in_range("max_bytes", source.max_bytes, 1..=64 << 20)
+    in_range("max_bytes", source.max_bytes, 1..=32 << 20)
 }
 
 fn check_call(cluster: &str, path: &str, authority: &str) -> Result<(), ConfigError> {

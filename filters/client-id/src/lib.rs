@@ -2,7 +2,7 @@
 //!
 //! [`ClientId`] takes the caller's credentials from the request, has them verified (by an auth service for each
 //! new pair, or against a list of clients that it keeps in step with the service), and tells the upstream and
-//! later policies who the caller is. `README.md` explains it in the order of `policy.rs`.
+//! later policies who the caller is. `docs/client-id.md` explains it in the order of `policy.rs`.
 
 pub mod config;
 pub mod credentials;

@@ -51,6 +51,11 @@ pub fn is_identifier(text: &str) -> bool {
         && !text.contains(|character: char| character == ':' || character.is_control())
 }
 
+/// Whether a text can be a client's name or tier: 1 to [`MAX_ID_BYTES`] bytes without control characters.
+pub fn is_label(text: &str) -> bool {
+    (1..=MAX_ID_BYTES).contains(&text.len()) && !text.contains(char::is_control)
+}
+
 /// Why credentials cannot be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malformed {

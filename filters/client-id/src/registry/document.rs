@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
-use crate::credentials::{Credentials, MAX_ID_BYTES, is_identifier};
+use crate::credentials::{Credentials, is_identifier, is_label};
 use crate::decision::{Decision, Denial};
 
 /// The list of clients, as the auth service serves it.
@@ -30,10 +30,10 @@ pub struct Document {
 pub struct ClientEntry {
     /// The identifier: 1 to 256 bytes of UTF-8 without control characters, colons and white space at its ends.
     pub id: String,
-    /// A name for people.
+    /// A name for people: 1 to 256 bytes of UTF-8 without control characters.
     #[serde(default)]
     pub name: Option<String>,
-    /// The service tier.
+    /// The service tier: likewise.
     #[serde(default)]
     pub tier: Option<String>,
     /// Whether the client is locked out.
@@ -167,8 +167,8 @@ fn compile(entry: ClientEntry) -> Result<(String, Client), ConfigError> {
         return Err(ConfigError::new("id", problem));
     }
     for (field, text) in [("name", &name), ("tier", &tier)] {
-        if text.as_deref().is_some_and(|text| text.len() > MAX_ID_BYTES || text.contains(char::is_control)) {
-            return Err(ConfigError::new(field, "must be at most 256 bytes without control characters"));
+        if text.as_deref().is_some_and(|text| !is_label(text)) {
+            return Err(ConfigError::new(field, "must be 1 to 256 bytes without control characters"));
         }
     }
     let secrets = secrets

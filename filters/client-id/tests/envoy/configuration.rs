@@ -91,7 +91,7 @@ fn a_bad_document_at_the_start_keeps_envoy_from_starting() {
     assert!(!error.log.contains("hunter2"), "{error}");
 }
 
-/// A `Struct`, as Istio's WasmPlugin gives it, reaches the module as a serialized message.
+/// A `Struct`, in which operators write YAML in place, reaches the module as a serialized message.
 #[test]
 fn takes_a_struct_for_json() {
     let (auth, backend) = (auth_service(), Backend::start());
