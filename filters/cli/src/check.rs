@@ -1,16 +1,18 @@
 //! Configuration documents, checked as the modules check them.
 
-use portcullis_access_log::AccessLog;
-use portcullis_client_id::ClientId;
-use portcullis_policy::{Catalogue, Chain};
+use portcullis_client_id::registry::ClientList;
 
-/// Refuses what the module of this name would refuse, in the same words.
-pub fn check(module: &str, document: &[u8]) -> Result<(), String> {
-    let chain = match module {
-        "client-id" => Chain::new().then_configured::<ClientId>(document),
-        "access-log" => Chain::new().then_configured::<AccessLog>(document),
-        "gateway" => Catalogue::new().offer::<ClientId>().offer::<AccessLog>().chain(document),
-        _ => return Err(format!("there is no module `{module}`: client-id, access-log, gateway")),
+/// Refuses what the reader of this document would refuse, in the same words: a module's, by its name, or
+/// client-id's for a list of clients.
+pub fn check(document: &str, text: &[u8]) -> Result<(), String> {
+    let catalogue = portcullis_gateway::catalogue();
+    let checked = match document {
+        "gateway" => catalogue.chain(text).map(|_| ()),
+        "client-registry" => ClientList::parse(text).map(|_| ()),
+        policy => catalogue
+            .alone(policy, text)
+            .ok_or_else(|| format!("there is no document `{policy}`: gateway, client-registry, or a policy"))?
+            .map(|_| ()),
     };
-    chain.map(|_| ()).map_err(|error| error.to_string())
+    checked.map_err(|error| error.to_string())
 }

@@ -12,12 +12,11 @@ use lexopt::prelude::*;
 
 const USAGE: &str = "\
 Usage:
-  portcullis check MODULE FILE     check a configuration document (JSON) as the module would
+  portcullis check DOCUMENT FILE   check a JSON document as its reader would
   portcullis schema DOCUMENT       print a JSON Schema
   portcullis docs [--root DIR]     write the generated parts of the documentation
 
-MODULE    client-id, access-log or gateway
-DOCUMENT  client-id, access-log or client-registry
+DOCUMENT  gateway (no schema), client-id, access-log: a module's configuration; client-registry: a list of clients
 ";
 
 fn main() -> ExitCode {
@@ -46,9 +45,9 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         }
     }
     match words.iter().map(String::as_str).collect::<Vec<_>>()[..] {
-        ["check", module, file] => {
-            let document = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
-            check::check(module, &document).map_err(|error| format!("{file}: {error}"))?;
+        ["check", document, file] => {
+            let text = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
+            check::check(document, &text).map_err(|error| format!("{file}: {error}"))?;
             println!("{file}: good");
             Ok(())
         }

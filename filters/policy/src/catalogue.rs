@@ -58,6 +58,15 @@ impl Catalogue {
         Ok(chain)
     }
 
+    /// Builds a chain of the policy of this name alone; none if there is no such policy.
+    ///
+    /// # Errors
+    /// What is wrong with the policy's document.
+    pub fn alone(&self, name: &str, document: &[u8]) -> Option<Result<Chain, ConfigError>> {
+        let entry = self.entries.iter().find(|entry| entry.name == name)?;
+        Some((entry.append)(Chain::new(), document))
+    }
+
     fn names(&self) -> String {
         self.entries.iter().map(|entry| format!("`{}`", entry.name)).collect::<Vec<_>>().join(", ")
     }
@@ -149,6 +158,16 @@ mod tests {
         let document =
             r#"{"policies":[{"second":{"level":1}},{"first":{"level":2}},{"second":{"level":3}}]}"#;
         assert_eq!(names(document).unwrap(), ["second", "first", "second"]);
+    }
+
+    #[test]
+    fn builds_a_single_policy_by_name() {
+        let catalogue = Catalogue::new().offer::<First>().offer::<Second>();
+        let chain = catalogue.alone("second", br#"{"level":1}"#).unwrap().ok().unwrap();
+        assert_eq!(chain.names().collect::<Vec<_>>(), ["second"]);
+        let error = catalogue.alone("first", b"{}").unwrap().err().unwrap();
+        assert_eq!(error.to_string(), "missing field `level`");
+        assert!(catalogue.alone("third", b"{}").is_none());
     }
 
     #[test]

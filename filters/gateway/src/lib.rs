@@ -1,0 +1,13 @@
+//! The policies that the gateway chain can have: the one list of them, for the module and for the command-line tool.
+
+use portcullis_access_log::AccessLog;
+use portcullis_client_id::ClientId;
+use portcullis_policy::{Callbacks, Catalogue, Policy};
+
+/// The callbacks that the policies need, taken together.
+pub const CALLBACKS: Callbacks = ClientId::CALLBACKS.and(AccessLog::CALLBACKS);
+
+/// The policies by name.
+pub fn catalogue() -> Catalogue {
+    Catalogue::new().offer::<ClientId>().offer::<AccessLog>()
+}
