@@ -2,6 +2,7 @@
 
 use std::env;
 use std::fs;
+use std::io::Write;
 use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -27,7 +28,9 @@ impl Nginx {
     pub(crate) fn start(name: &str, passwords: &str) -> Option<Self> {
         let Some(binary) = binary() else {
             assert!(env::var_os(REQUIRE).is_none(), "{REQUIRE} is set, but nginx is not installed");
-            eprintln!("skipped: nginx is not installed");
+            // Past the test harness, which hides what passing tests print.
+            let _ =
+                std::io::stderr().write_all(b"skipped, for nginx is not installed: a test of client-id\n");
             return None;
         };
         // nginx cannot choose a port, and one that is free now may be taken when it comes to listen.
