@@ -16,7 +16,7 @@ use crate::metrics::Metrics;
 
 /// How much longer than the call-out's own timeout an answer is waited for. The host reports timeouts by itself;
 /// this is for answers that get lost on the way, so that no request waits for ever.
-const GRACE: Duration = Duration::from_secs(1);
+pub(crate) const GRACE: Duration = Duration::from_secs(1);
 
 /// The auth service, what it has said before, and what it is being asked now.
 pub(crate) struct AuthService {

@@ -11,6 +11,7 @@ use portcullis_policy::{CallOutReply, Exchange, ExchangeId, Worker};
 
 pub use document::{ClientEntry, ClientList, Document, SecretEntry};
 
+use crate::auth_service::GRACE;
 use crate::config::{BeforeFirstList, RegistrySource};
 use crate::credentials::Credentials;
 use crate::decision::{Outage, Released, Verification};
@@ -18,8 +19,6 @@ use crate::metrics::Metrics;
 
 /// How soon the list is asked for again while there is none. It doubles with each failure, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_millis(200);
-/// See [`crate::auth_service`].
-const GRACE: Duration = Duration::from_secs(1);
 
 /// The list, and what is being done to have it.
 pub(crate) struct Registry {
