@@ -7,6 +7,7 @@ use crate::credentials::percent;
 
 /// Compiled rules.
 pub(crate) struct Scope {
+    /// In lower case, and compared with requests in lower case.
     only: Vec<Rule>,
     exempt: Vec<Rule>,
     cors_preflight: CorsPreflight,
@@ -36,7 +37,7 @@ impl Scope {
                 .collect::<Result<Vec<_>, _>>()
         };
         Ok(Self {
-            only: rules(&config.only, "only")?,
+            only: rules(&config.only, "only")?.into_iter().map(Rule::in_lower_case).collect(),
             exempt: rules(&config.exempt, "exempt")?,
             cors_preflight: config.cors_preflight,
         })
@@ -54,12 +55,21 @@ impl Scope {
             return Concern::Enforced;
         };
         let method = headers.first(":method").unwrap_or_default();
-        let is_concerned = self.only.is_empty() || self.only.iter().any(|rule| rule.may_mean(&path, method));
-        if !is_concerned || self.exempt.iter().any(|rule| rule.matches(&path, method)) {
+        if !self.only_concerns(&path, method) || self.exempt.iter().any(|rule| rule.matches(&path, method)) {
             Concern::Exempt
         } else {
             Concern::Enforced
         }
+    }
+
+    /// Whether the request is one of those that `only` names, to an upstream that does not tell upper from lower
+    /// case: what decides on enforcing must not be stricter than the upstream.
+    fn only_concerns(&self, path: &[u8], method: &[u8]) -> bool {
+        if self.only.is_empty() {
+            return true;
+        }
+        let (path, method) = (path.to_ascii_lowercase(), method.to_ascii_lowercase());
+        self.only.iter().any(|rule| rule.matches(&path, &method))
     }
 }
 
@@ -73,21 +83,18 @@ impl Rule {
                  semicolons, backslashes or characters beyond ASCII",
             ));
         }
-        if let Some(at) = rule.methods.iter().position(|method| method.is_empty() || !is_token(method)) {
+        if let Some(at) = rule.methods.iter().position(|method| !is_token(method)) {
             return Err(ConfigError::new(format!("methods[{at}]"), "must be an HTTP method, such as GET"));
         }
         let prefix = prefix.strip_suffix(b"/").unwrap_or(prefix);
         Ok(Self { prefix: prefix.to_vec(), methods: rule.methods.clone() })
     }
 
-    /// Whether an upstream that does not tell upper from lower case would take the request for one of the rule's:
-    /// what decides on enforcing must not be stricter than the upstream.
-    fn may_mean(&self, path: &[u8], method: &[u8]) -> bool {
-        let lower = Self {
+    fn in_lower_case(self) -> Self {
+        Self {
             prefix: self.prefix.to_ascii_lowercase(),
-            methods: self.methods.iter().map(|own| own.to_ascii_lowercase()).collect(),
-        };
-        lower.matches(&path.to_ascii_lowercase(), &method.to_ascii_lowercase())
+            methods: self.methods.iter().map(|method| method.to_ascii_lowercase()).collect(),
+        }
     }
 
     fn matches(&self, path: &[u8], method: &[u8]) -> bool {
