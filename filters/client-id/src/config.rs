@@ -3,9 +3,9 @@
 use core::ops::RangeInclusive;
 
 use portcullis_policy::ConfigError;
+use portcullis_policy::headers::{is_reserved, is_token};
+use portcullis_policy::scope::Scope;
 use serde::{Deserialize, Serialize};
-
-use crate::scope::is_token;
 
 /// Configuration of the client-id policy.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -291,47 +291,6 @@ pub enum ReasonInBody {
     Shown,
 }
 
-/// Which requests are concerned. A path that could mean two things (dot segments, encoded slashes, path parameters,
-/// empty segments, anything beyond ASCII) is always concerned, whatever the rules say. Requests that are not concerned
-/// lose the suite's own headers and nothing else.
-#[derive(Debug, Default, Clone, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields, default)]
-pub struct Scope {
-    /// If not empty, only requests that match one of these are concerned. Upper and lower case count as the same here,
-    /// as they do to some upstreams.
-    pub only: Vec<RequestRule>,
-    /// Requests that match one of these are not concerned.
-    pub exempt: Vec<RequestRule>,
-    /// Whether CORS preflight requests are concerned: OPTIONS with the headers Origin and
-    /// Access-Control-Request-Method. Browsers send them without credentials.
-    pub cors_preflight: CorsPreflight,
-}
-
-/// A rule that requests match or not.
-#[derive(Debug, Clone, Deserialize, Serialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(deny_unknown_fields)]
-pub struct RequestRule {
-    /// A path, without query, that the request's path is or lies below: `/a` matches `/a` and `/a/b`, not `/ab`.
-    pub path_prefix: String,
-    /// The methods that match; empty for all.
-    #[serde(default)]
-    pub methods: Vec<String>,
-}
-
-/// Whether CORS preflight requests are concerned.
-#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-pub enum CorsPreflight {
-    /// They are, as any other request.
-    #[default]
-    Enforced,
-    /// They are not.
-    Exempt,
-}
-
 fn default_origins() -> Vec<Origin> {
     vec![
         Origin::Basic,
@@ -511,7 +470,7 @@ fn check_cache(cache: &Cache) -> Result<(), ConfigError> {
 }
 
 fn header_name(field: &str, name: &str) -> Result<(), ConfigError> {
-    if !is_token(name) || name.to_ascii_lowercase().starts_with("x-portcullis-") {
+    if !is_token(name) || is_reserved(name.to_ascii_lowercase().as_bytes()) {
         return Err(ConfigError::new(field, "must be a header name, and not one of the suite's own"));
     }
     Ok(())

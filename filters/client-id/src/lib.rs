@@ -14,7 +14,6 @@ mod cache;
 mod decision;
 mod metrics;
 mod rejection;
-mod scope;
 mod upstream;
 
 pub use config::Config;

@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use portcullis_policy::scope::{CompiledScope, Concern};
 use portcullis_policy::{
     CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, Outcome, Policy, Reply,
-    Verdict, Worker,
+    SecretName, Verdict, Worker,
 };
 
 use crate::auth_service::AuthService;
@@ -16,14 +17,13 @@ use crate::decision::{Decision, Denial, Outage, Released, Verification};
 use crate::metrics::Metrics;
 use crate::registry::Registry;
 use crate::rejection::Rejection;
-use crate::scope::{Concern, Scope};
 use crate::upstream;
 
 /// Lets requests of known clients pass, and says who they are.
 pub struct ClientId {
     config: Config,
     origins: Vec<Origin>,
-    scope: Scope,
+    scope: CompiledScope,
     rejection: Rejection,
     verifier: Verifier,
     metrics: Metrics,
@@ -59,13 +59,26 @@ impl Policy for ClientId {
         config.check()?;
         Ok(Self {
             origins: config.origins(),
-            scope: Scope::compile(&config.scope).map_err(|error| error.within("scope"))?,
+            scope: CompiledScope::compile(&config.scope).map_err(|error| error.within("scope"))?,
             rejection: Rejection::compile(&config.rejection).map_err(|error| error.within("rejection"))?,
             verifier: Verifier::NotStarted,
             metrics: Metrics::default(),
             verified: BTreeMap::new(),
             config,
         })
+    }
+
+    fn secret_names(&self) -> Vec<SecretName> {
+        let names = |origin: &Origin| match origin {
+            Origin::Basic => vec![SecretName::Header("authorization".to_owned())],
+            Origin::Headers { id, secret } => {
+                [id, secret].map(|name| SecretName::Header(name.clone())).to_vec()
+            }
+            Origin::Query { id, secret } => {
+                [id, secret].map(|name| SecretName::Parameter(name.clone())).to_vec()
+            }
+        };
+        self.origins.iter().flat_map(names).collect()
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

@@ -2,12 +2,12 @@
 
 use std::borrow::Cow;
 
+use portcullis_policy::headers::is_token;
 use portcullis_policy::{ConfigError, Reply};
 
 use crate::config::{self, ReasonInBody};
 use crate::credentials::Malformed;
 use crate::decision::{Denial, Outage};
-use crate::scope::is_token;
 
 /// Compiled rejections.
 pub(crate) struct Rejection {

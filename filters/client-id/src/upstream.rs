@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use portcullis_policy::headers::is_reserved;
 use portcullis_policy::{Exchange, HeaderList, HeaderMap, HostError, Identity};
 
 use crate::config::Origin;
@@ -37,18 +38,11 @@ pub(crate) fn strip_suite_trailers(exchange: &mut Exchange<'_>) -> Result<(), Ho
     names.iter().try_for_each(|name| exchange.remove_header(HeaderMap::RequestTrailers, name))
 }
 
-/// The names that only the suite may use. An underscore counts as a hyphen, for an upstream behind CGI or WSGI cannot
-/// tell them apart.
+/// The names that only the suite may use.
 fn suite_names(fields: &HeaderList) -> Result<Vec<String>, HostError> {
-    const PREFIX: &[u8] = b"x-portcullis-";
-    let is_ours = |name: &[u8]| {
-        name.get(..PREFIX.len()).is_some_and(|head| {
-            head.iter().zip(PREFIX).all(|(byte, own)| byte == own || (*byte == b'_' && *own == b'-'))
-        })
-    };
     fields
         .iter()
-        .filter(|(name, _)| is_ours(name))
+        .filter(|(name, _)| is_reserved(name))
         .map(|(name, _)| core::str::from_utf8(name).map(str::to_owned).map_err(|_| HostError::Malformed))
         .collect()
 }

@@ -32,6 +32,7 @@ pub enum Map {
     HttpResponseHeaders = 2,
     HttpResponseTrailers = 3,
     HttpCallResponseHeaders = 6,
+    HttpCallResponseTrailers = 7,
 }
 
 /// `proxy_log_level_t`.
@@ -90,6 +91,9 @@ fn bytes(call: impl FnOnce(*mut *mut u8, *mut usize) -> u32) -> Result<Vec<u8>, 
     }
 }
 
+/// `clockid` of WASI: the clock that cannot be set.
+const CLOCK_MONOTONIC: u32 = 1;
+
 macro_rules! host_calls {
     ($($(#[$doc:meta])* fn $name:ident($($argument:ident: $type:ty),* $(,)?);)*) => {
         #[cfg(target_arch = "wasm32")]
@@ -143,10 +147,21 @@ host_calls! {
     fn proxy_increment_metric(id: u32, offset: i64);
     fn proxy_record_metric(id: u32, value: u64);
     fn proxy_continue_stream(stream: Stream);
+    fn proxy_done();
     fn proxy_send_local_response(
         status: u32, details: *const u8, details_size: usize, body: *const u8, body_size: usize,
         headers: *const u8, headers_size: usize, grpc_status: i32,
     );
+}
+
+#[cfg(target_arch = "wasm32")]
+#[link(wasm_import_module = "wasi_snapshot_preview1")]
+unsafe extern "C" {
+    fn clock_time_get(clock: u32, precision: u64, return_time: *mut u64) -> u32;
+}
+#[cfg(not(target_arch = "wasm32"))]
+unsafe fn clock_time_get(_: u32, _: u64, _: *mut u64) -> u32 {
+    52
 }
 
 // SAFETY, for every call below: pointers that go out are to live slices with their own lengths, or to local
@@ -171,6 +186,30 @@ pub fn current_time() -> Result<u64, HostError> {
     // SAFETY: see above.
     check(unsafe { proxy_get_current_time_nanoseconds(&raw mut time) })?;
     Ok(time)
+}
+
+/// Nanoseconds on the monotonic clock of the process, which all VMs of it share. The proxy-wasm ABI has the wall
+/// clock only; this one is WASI's (`clock_time_get`, snapshot preview 1).
+///
+/// # Errors
+/// The host's refusal.
+pub fn monotonic_time() -> Result<u64, HostError> {
+    let mut time = 0;
+    // SAFETY: see above.
+    match unsafe { clock_time_get(CLOCK_MONOTONIC, 1, &raw mut time) } {
+        0 => Ok(time),
+        // WASI has status codes of its own; which of them it was helps nobody.
+        _ => Err(HostError::InternalFailure),
+    }
+}
+
+/// Tells the host that the plugin whose end it waits for is done.
+///
+/// # Errors
+/// The host's refusal.
+pub fn done() -> Result<(), HostError> {
+    // SAFETY: see above.
+    check(unsafe { proxy_done() })
 }
 
 /// Sets the tick's period in milliseconds; 0 stops it.

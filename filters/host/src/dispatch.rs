@@ -8,7 +8,7 @@ use core::cell::RefCell;
 
 use portcullis_policy::CallOutReply;
 use portcullis_policy::host::{CallToken, Direction, Platform};
-use portcullis_policy::{Chain, ConfigError, EndOfStream, Engine, ExchangeId, Next};
+use portcullis_policy::{Chain, ConfigError, EndOfStream, Engine, ExchangeId, Next, Shutdown};
 
 use crate::{WasmHost, abi};
 
@@ -52,11 +52,15 @@ fn with_root<T>(root_id: u32, otherwise: T, run: impl FnOnce(&mut Plugin) -> T) 
 
 fn with_exchange<T>(context_id: u32, otherwise: T, run: impl FnOnce(&mut Engine, &WasmHost) -> T) -> T {
     with_plugins(None, |plugins| {
+        // Where there is one plugin, as nearly always, every context that is not the plugin's own can be for it alone;
+        // its engine knows what to do with a stranger.
+        let is_alone = plugins.len() == 1;
         plugins
             .iter_mut()
-            .find_map(|Plugin { host, engine, .. }| {
+            .find_map(|Plugin { root_id, host, engine }| {
                 let engine = engine.as_mut()?;
-                engine.has(ExchangeId(context_id)).then_some((engine, &*host))
+                let has = if is_alone { *root_id != context_id } else { engine.has(ExchangeId(context_id)) };
+                has.then_some((engine, &*host))
             })
             .map(|(engine, host)| run(engine, host))
     })
@@ -189,9 +193,29 @@ pub fn on_trailers(context_id: u32, direction: Direction) -> u32 {
     on_message(context_id, |engine, host, id| engine.on_trailers(host, id, direction))
 }
 
-/// `proxy_on_log`.
+/// `proxy_on_log`: of an exchange, or of the plugin where that is an access logger.
 pub fn on_log(context_id: u32) {
-    with_exchange(context_id, (), |engine, host| engine.on_log(host, ExchangeId(context_id)));
+    let was_exchange = with_exchange(context_id, false, |engine, host| {
+        engine.on_log(host, ExchangeId(context_id));
+        true
+    });
+    if !was_exchange {
+        with_root(context_id, (), |plugin| {
+            if let Some(engine) = &mut plugin.engine {
+                engine.on_log_alone(&plugin.host, ExchangeId(context_id));
+            }
+        });
+    }
+}
+
+/// `proxy_on_done`: whether the host may delete the context. Every exchange may go; a plugin that has something left to
+/// do tells the host later.
+pub fn on_done(context_id: u32) -> u32 {
+    let answer = with_root(context_id, Shutdown::Done, |plugin| match &mut plugin.engine {
+        Some(engine) => engine.on_shutdown(&plugin.host),
+        None => Shutdown::Done,
+    });
+    u32::from(answer == Shutdown::Done)
 }
 
 /// `proxy_on_delete`, of an exchange or a plugin.

@@ -108,6 +108,9 @@ macro_rules! __export_callback {
     (TICK) => {
         $crate::__export! { proxy_on_tick(root: u32) { $crate::dispatch::on_tick(root); } }
     };
+    (SHUTDOWN) => {
+        $crate::__export! { proxy_on_done(context: u32) -> u32 { $crate::dispatch::on_done(context) } }
+    };
     (LOG) => {
         $crate::__export! { proxy_on_log(context: u32) { $crate::dispatch::on_log(context); } }
     };

@@ -8,7 +8,7 @@ use portcullis_policy::host::{
     MetricKind, Metrics, Properties, SharedStore, Steering, Write,
 };
 use portcullis_policy::reply::RenderedReply;
-use portcullis_policy::time::Timestamp;
+use portcullis_policy::time::{MonotonicTime, Timestamp};
 use portcullis_policy::{HeaderList, HostError};
 
 use crate::abi;
@@ -95,6 +95,10 @@ impl Clock for WasmHost {
     fn now(&self) -> Timestamp {
         abi::current_time().map_or(Timestamp::END, Timestamp::from_nanos)
     }
+
+    fn monotonic(&self) -> Result<MonotonicTime, HostError> {
+        abi::monotonic_time().map(MonotonicTime::from_nanos)
+    }
 }
 
 impl SharedStore for WasmHost {
@@ -108,6 +112,8 @@ impl SharedStore for WasmHost {
             // An absent value takes any version but 0; one that is there has another version by all likelihood,
             // for they count up from 1.
             Write::IfAbsent => u32::MAX,
+            // To the host 0 means "whatever is there". No value has that version; one that claims to is not to be trusted.
+            Write::IfVersion(0) => return Err(HostError::Malformed),
             Write::IfVersion(version) => version,
         };
         abi::set_shared_data(key, value, version)
@@ -126,6 +132,10 @@ impl CallOuts for WasmHost {
 
     fn call_out_body(&self, limit: usize) -> Result<Vec<u8>, HostError> {
         abi::buffer(abi::Buffer::HttpCallResponseBody, 0, limit)
+    }
+
+    fn call_out_trailers(&self) -> Result<HeaderList, HostError> {
+        read_map(abi::Map::HttpCallResponseTrailers)
     }
 }
 
@@ -182,5 +192,9 @@ impl Steering for WasmHost {
 
     fn tick_every(&self, period: Duration) -> Result<(), HostError> {
         abi::set_tick_period(if period.is_zero() { 0 } else { milliseconds(period) })
+    }
+
+    fn shutdown_complete(&self) -> Result<(), HostError> {
+        abi::done()
     }
 }

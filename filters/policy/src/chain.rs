@@ -6,13 +6,16 @@ use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
 use crate::host::{Direction, Level};
 use crate::link::{Link, PolicyLink};
-use crate::policy::{BodyEvent, CallOutReply, EndOfStream, Flow, Policy};
+use crate::policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 use crate::reply::Reply;
 
 /// Policies in order. A policy that waits stops a message exactly there, and it goes on exactly there.
 #[derive(Default)]
 pub struct Chain {
     links: Vec<Box<dyn Link>>,
+    /// The callbacks that the policies need as they are configured, taken together.
+    callbacks: Callbacks,
+    secret_names: Vec<SecretName>,
 }
 
 impl Chain {
@@ -24,6 +27,8 @@ impl Chain {
     /// Appends a policy.
     #[must_use]
     pub fn then<P: Policy>(mut self, policy: P) -> Self {
+        self.callbacks = self.callbacks.and(policy.callbacks());
+        self.secret_names.extend(policy.secret_names());
         self.links.push(Box::new(PolicyLink::new(policy)));
         self
     }
@@ -43,10 +48,33 @@ impl Chain {
     }
 
     pub(crate) fn start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {
+        let names: Vec<_> = self.names().collect();
+        worker.secret_names.clone_from(&self.secret_names);
         self.links.iter_mut().enumerate().try_for_each(|(at, link)| {
             worker.link = at;
+            worker.instance = names.iter().take(at).filter(|name| **name == link.name()).count();
             link.start(worker)
         })
+    }
+
+    /// Whether any policy needs something of the messages of this direction.
+    fn concerns(&self, direction: Direction) -> bool {
+        self.callbacks.intersects(match direction {
+            Direction::Request => Callbacks::REQUEST_HEADERS.and(Callbacks::REQUEST_BODY),
+            Direction::Response => Callbacks::RESPONSE_HEADERS.and(Callbacks::RESPONSE_BODY),
+        })
+    }
+
+    /// Asks every policy, for each may have something to send before the end.
+    pub(crate) fn shutdown(&mut self, worker: &mut Worker<'_>) -> Shutdown {
+        let mut all = Shutdown::Done;
+        for (at, link) in self.links.iter_mut().enumerate() {
+            worker.link = at;
+            if link.shutdown(worker) == Shutdown::Pending {
+                all = Shutdown::Pending;
+            }
+        }
+        all
     }
 
     pub(crate) fn tick_period(&self) -> Option<Duration> {
@@ -92,11 +120,13 @@ impl Chain {
         passage.held = 0;
         passage.ended = end == EndOfStream::Yes;
         passage.has_trailers = false;
+        passage.went_on = false;
         passage.stages.clear();
         passage.stages.resize(self.links.len(), Stage::default());
         if let Some(request) = seen_by {
+            let is_held_back = request.is_held_back();
             for (stage, request) in passage.stages.iter_mut().zip(&request.stages) {
-                stage.skipped = !request.headers_seen;
+                stage.skipped = !request.headers_seen || (is_held_back && request.answer != Answer::Passes);
             }
         }
     }
@@ -110,7 +140,11 @@ impl Chain {
         at: Direction,
         exchange: &mut Exchange<'_>,
     ) -> Flow {
-        let Passage { stages, held, ended, has_trailers } = passage;
+        if !self.concerns(at) {
+            passage.pass_unseen();
+            return Flow::Continue;
+        }
+        let Passage { stages, held, ended, has_trailers, .. } = passage;
         let input = Input { held: *held, ended: *ended, has_trailers: *has_trailers };
         let mut policies = self.links.iter_mut().zip(stages.iter_mut()).enumerate();
         while let Some((place, (link, stage))) = match at {
@@ -157,6 +191,8 @@ pub(crate) struct Passage {
     held: usize,
     ended: bool,
     has_trailers: bool,
+    /// The host has passed on at least its headers.
+    went_on: bool,
 }
 
 impl Passage {
@@ -166,6 +202,11 @@ impl Passage {
 
     pub(crate) fn reset(&mut self) {
         self.stages.clear();
+    }
+
+    /// Whether a policy still holds all of the message.
+    pub(crate) fn is_held_back(&self) -> bool {
+        self.has_begun() && !self.went_on
     }
 
     /// Whether the message waits for the policy at `place`.
@@ -184,8 +225,17 @@ impl Passage {
         self.ended = true;
     }
 
+    /// No policy wants to see the message: it counts as seen by all.
+    fn pass_unseen(&mut self) {
+        self.release();
+        for stage in &mut self.stages {
+            stage.headers_seen = true;
+        }
+    }
+
     /// The host passes on what it held: the next piece of body starts an empty buffer.
     fn release(&mut self) {
+        self.went_on = true;
         self.held = 0;
         for stage in &mut self.stages {
             stage.body_seen = 0;

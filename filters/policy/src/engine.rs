@@ -7,7 +7,7 @@ use crate::chain::{Chain, Passage};
 use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Facts, Wake, Worker};
 use crate::host::{Direction, Focus, Level, Platform};
-use crate::policy::{CallOutReply, EndOfStream, Flow};
+use crate::policy::{CallOutReply, EndOfStream, Flow, Shutdown};
 use crate::reply::{RenderedReply, Reply};
 use crate::time::Timestamp;
 
@@ -27,6 +27,17 @@ pub struct Engine {
     slots: Vec<Slot>,
     free: Vec<usize>,
     wakes: Vec<Wake>,
+    life: Life,
+}
+
+/// Whether the plugin is about to end.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+enum Life {
+    #[default]
+    Running,
+    /// The host waits until the policies have done what they have left to do.
+    Ending,
+    Ended,
 }
 
 #[derive(Default)]
@@ -51,7 +62,7 @@ impl Slot {
 enum Replied {
     #[default]
     No,
-    /// The host sends the reply through the response callbacks, as it would an upstream's response.
+    /// The host sends the reply, or one of its own, through the response callbacks, as it would an upstream's response.
     BeforeResponse,
     /// The reply takes the place of a response that had begun, and the host sends it past all policies.
     DuringResponse,
@@ -83,7 +94,14 @@ enum Arrival {
 impl Engine {
     /// An engine that runs `chain`; [`start`](Engine::start) it before its first exchange.
     pub fn new(chain: Chain) -> Self {
-        Self { chain, exchanges: HashMap::default(), slots: Vec::new(), free: Vec::new(), wakes: Vec::new() }
+        Self {
+            chain,
+            exchanges: HashMap::default(),
+            slots: Vec::new(),
+            free: Vec::new(),
+            wakes: Vec::new(),
+            life: Life::Running,
+        }
     }
 
     /// Starts the policies and the tick.
@@ -97,7 +115,7 @@ impl Engine {
             return Err(ConfigError::new("", problem));
         }
         let mut wakes = core::mem::take(&mut self.wakes);
-        let started = self.chain.start(&mut Worker { platform, wakes: &mut wakes, link: 0 });
+        let started = self.chain.start(&mut Worker::new(platform, &mut wakes));
         self.wakes = wakes;
         started?;
         if let Some(period) = self.chain.tick_period()
@@ -190,6 +208,11 @@ impl Engine {
             Direction::Response => {
                 if let Arrival::Headers(end) = arrival {
                     chain.begin(response, end, Some(request));
+                    if request.is_held_back() {
+                        // No upstream has seen the request, so the host has replied by itself. Nobody needs to decide
+                        // any more.
+                        *replied = Replied::BeforeResponse;
+                    }
                 }
                 &mut *response
             }
@@ -220,15 +243,39 @@ impl Engine {
     /// The reply to a call-out came, or the news that there is none (no headers).
     pub fn on_call_out_reply(&mut self, platform: &dyn Platform, reply: CallOutReply) {
         let Self { chain, wakes, .. } = self;
-        chain.call_out_reply(reply, &mut Worker { platform, wakes, link: 0 });
+        chain.call_out_reply(reply, &mut Worker::new(platform, wakes));
         self.deliver_wakes(platform, None);
+        self.try_to_end(platform);
     }
 
     /// The tick came.
     pub fn on_tick(&mut self, platform: &dyn Platform) {
         let Self { chain, wakes, .. } = self;
-        chain.tick(&mut Worker { platform, wakes, link: 0 });
+        chain.tick(&mut Worker::new(platform, wakes));
         self.deliver_wakes(platform, None);
+        self.try_to_end(platform);
+    }
+
+    /// The plugin is about to end. If the answer is [`Shutdown::Pending`], the host should wait until the engine tells
+    /// it that the [shutdown is complete](crate::host::Steering::shutdown_complete).
+    pub fn on_shutdown(&mut self, platform: &dyn Platform) -> Shutdown {
+        let Self { chain, wakes, .. } = self;
+        let answer = chain.shutdown(&mut Worker::new(platform, wakes));
+        self.life = match answer {
+            Shutdown::Done => Life::Ended,
+            Shutdown::Pending => Life::Ending,
+        };
+        self.deliver_wakes(platform, None);
+        answer
+    }
+
+    fn try_to_end(&mut self, platform: &dyn Platform) {
+        if self.life == Life::Ending
+            && self.on_shutdown(platform) == Shutdown::Done
+            && let Err(error) = platform.shutdown_complete()
+        {
+            platform.log(Level::Warn, &format!("the host was not told of the end: {error}"));
+        }
     }
 
     /// The exchange is over, and it is time to log it.
@@ -239,6 +286,14 @@ impl Engine {
             return;
         };
         chain.log(index, &mut Exchange { platform, id, facts: &mut slot.facts, wakes, link: 0 });
+    }
+
+    /// Logs an exchange of which nothing else comes here: the host uses the plugin as an access logger and calls it
+    /// in the plugin's own name, `plugin`.
+    pub fn on_log_alone(&mut self, platform: &dyn Platform, plugin: ExchangeId) {
+        self.open(platform, plugin);
+        self.on_log(platform, plugin);
+        self.close(platform, plugin);
     }
 
     /// The host forgets the exchange.

@@ -1,10 +1,13 @@
 //! An exchange as policies see it, and the worker that serves it.
 
+use core::cmp::Reverse;
 use core::fmt;
+use core::time::Duration;
 use std::rc::Rc;
 
 use crate::headers::HeaderList;
 use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
+use crate::policy::SecretName;
 
 /// Names an exchange among those of a worker, for as long as it lasts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -74,6 +77,24 @@ impl fmt::Display for Outcome {
     }
 }
 
+/// How much of a quota a response tells its client of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct QuotaLeft {
+    /// How many more requests it would admit now.
+    pub remaining: u64,
+    /// The time until it would admit a request; zero when it would now.
+    pub retry: Duration,
+}
+
+impl QuotaLeft {
+    /// Whether this one matters more to the client: it admits nothing for longer or, if neither differs in that, it
+    /// admits less.
+    pub fn is_tighter_than(self, other: Self) -> bool {
+        let rank = |quota: Self| (quota.retry, Reverse(quota.remaining));
+        rank(self) > rank(other)
+    }
+}
+
 /// What the policies of a chain know together about one exchange.
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
@@ -81,6 +102,8 @@ pub(crate) struct Facts {
     pub(crate) identity: Option<Rc<Identity>>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) original_path: Option<Vec<u8>>,
+    /// What the response tells of quotas, by the field that tells it.
+    pub(crate) quotas_told: Vec<(&'static str, QuotaLeft)>,
 }
 
 impl Facts {
@@ -90,6 +113,7 @@ impl Facts {
         self.identity = None;
         self.original_path = None;
         self.outcomes.clear();
+        self.quotas_told.clear();
     }
 }
 
@@ -225,6 +249,20 @@ impl Exchange<'_> {
         self.facts.outcomes.push(outcome);
     }
 
+    /// The quota that the response tells of in this field, if a policy has written it: of several policies that limit
+    /// requests the tightest quota should be told, wherever in the chain it stands.
+    pub fn quota_told(&self, field: &str) -> Option<QuotaLeft> {
+        self.facts.quotas_told.iter().find(|(told_in, _)| *told_in == field).map(|(_, left)| *left)
+    }
+
+    /// Tells other policies that the response now tells of this quota in this field, in place of any other.
+    pub fn tell_quota(&mut self, field: &'static str, left: QuotaLeft) {
+        match self.facts.quotas_told.iter_mut().find(|(told_in, _)| *told_in == field) {
+            Some((_, told)) => *told = left,
+            None => self.facts.quotas_told.push((field, left)),
+        }
+    }
+
     /// Sends an HTTP request on behalf of the worker: it outlives this exchange.
     ///
     /// # Errors
@@ -266,9 +304,29 @@ pub struct Worker<'a> {
     pub(crate) wakes: &'a mut Vec<Wake>,
     /// The place in the chain of the policy that is being called.
     pub(crate) link: usize,
+    pub(crate) instance: usize,
+    pub(crate) secret_names: Vec<SecretName>,
+}
+
+impl<'a> Worker<'a> {
+    pub(crate) fn new(platform: &'a dyn Platform, wakes: &'a mut Vec<Wake>) -> Self {
+        Self { platform, wakes, link: 0, instance: 0, secret_names: Vec::new() }
+    }
 }
 
 impl Worker<'_> {
+    /// How many policies of the same kind stand before this one in the chain. Known in
+    /// [`Policy::on_start`](crate::Policy::on_start) only.
+    pub fn instance(&self) -> usize {
+        self.instance
+    }
+
+    /// The names under which requests carry secrets, as the policies of the chain have them. Known in
+    /// [`Policy::on_start`](crate::Policy::on_start) only.
+    pub fn secret_names(&self) -> &[SecretName] {
+        &self.secret_names
+    }
+
     /// The host. Headers and bodies of exchanges cannot be had from here.
     pub fn host(&self) -> &dyn Host {
         self.platform.as_host()
@@ -278,5 +336,27 @@ impl Worker<'_> {
     /// happens if it is gone or does not wait for this policy.
     pub fn wake(&mut self, id: ExchangeId) {
         self.wakes.push(Wake { id, link: self.link });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_tighter_quota_refuses_for_longer_or_else_admits_less() {
+        let left = |remaining, retry| QuotaLeft { remaining, retry: Duration::from_secs(retry) };
+        for (tighter, other) in [
+            (left(1, 0), left(2, 0)),
+            (left(9, 1), left(0, 0)),
+            (left(0, 2), left(0, 1)),
+            (left(0, 1), left(9, 0)),
+        ] {
+            assert!(
+                tighter.is_tighter_than(other) && !other.is_tighter_than(tighter),
+                "{tighter:?} {other:?}"
+            );
+        }
+        assert!(!left(1, 1).is_tighter_than(left(1, 1)));
     }
 }

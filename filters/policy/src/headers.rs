@@ -152,9 +152,36 @@ fn span(bytes: &[u8], at: &mut usize, length: u32) -> Option<Range<usize>> {
     Some(start..end)
 }
 
+/// Whether `text` is a `token` (RFC 9110, section 5.6.2), as names of methods, headers and schemes are.
+pub fn is_token(text: &str) -> bool {
+    !text.is_empty()
+        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
+}
+
+/// Whether only the suite may use this name of a header or a trailer: it begins with `x-portcullis-`. An underscore
+/// counts as a hyphen, for an upstream behind CGI or WSGI cannot tell them apart. Names are in lower case here.
+pub fn is_reserved(name: &[u8]) -> bool {
+    const PREFIX: &[u8] = b"x-portcullis-";
+    name.get(..PREFIX.len()).is_some_and(|head| {
+        head.iter().zip(PREFIX).all(|(byte, own)| byte == own || (*byte == b'_' && *own == b'-'))
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn reserves_the_suite_s_names_in_all_spellings_that_upstreams_take_for_them() {
+        for name in
+            ["x-portcullis-client-id", "x_portcullis_client_id", "x-portcullis_unverified", "x-portcullis-"]
+        {
+            assert!(is_reserved(name.as_bytes()), "{name}");
+        }
+        for name in ["", "x-portcullis", "x-portcullisx", "my-x-portcullis-a", "x.portcullis.a"] {
+            assert!(!is_reserved(name.as_bytes()), "{name}");
+        }
+    }
 
     fn serialize(fields: &[(&[u8], &[u8])]) -> Vec<u8> {
         let mut out = u32::try_from(fields.len()).unwrap().to_le_bytes().to_vec();

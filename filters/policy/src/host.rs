@@ -10,7 +10,7 @@ use core::time::Duration;
 use crate::exchange::ExchangeId;
 use crate::headers::HeaderList;
 use crate::reply::RenderedReply;
-use crate::time::Timestamp;
+use crate::time::{MonotonicTime, Timestamp};
 
 /// Why a host call failed. The names are those of the proxy-wasm ABI's status codes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -115,10 +115,16 @@ pub trait Properties {
     fn set_property(&self, path: &[&str], value: &[u8]) -> Result<(), HostError>;
 }
 
-/// The wall clock.
+/// The clocks.
 pub trait Clock {
-    /// The time now; [`Timestamp::END`] if the host does not say.
+    /// The wall clock's time, which administrators and time servers can set; [`Timestamp::END`] if the host does not
+    /// say.
     fn now(&self) -> Timestamp;
+    /// The time of the clock that never steps.
+    ///
+    /// # Errors
+    /// The host has no such clock.
+    fn monotonic(&self) -> Result<MonotonicTime, HostError>;
 }
 
 /// The condition on which a shared value is written.
@@ -182,6 +188,11 @@ pub trait CallOuts {
     /// # Errors
     /// The host's refusal.
     fn call_out_body(&self, limit: usize) -> Result<Vec<u8>, HostError>;
+    /// The trailers of the reply that is being delivered; empty when it has none.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    fn call_out_trailers(&self) -> Result<HeaderList, HostError>;
 }
 
 /// Names a metric that the host has defined.
@@ -265,6 +276,11 @@ pub trait Steering {
     /// # Errors
     /// The host's refusal.
     fn tick_every(&self, period: Duration) -> Result<(), HostError>;
+    /// Tells the host, which was asked to wait with the plugin's end, that it need not wait any longer.
+    ///
+    /// # Errors
+    /// The host's refusal.
+    fn shutdown_complete(&self) -> Result<(), HostError>;
 }
 
 /// What host calls apply to.

@@ -5,7 +5,7 @@ use core::time::Duration;
 use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
 use crate::host::Direction;
-use crate::policy::{BodyEvent, CallOutReply, EndOfStream, Flow, Policy};
+use crate::policy::{BodyEvent, CallOutReply, EndOfStream, Flow, Policy, Shutdown};
 use crate::reply::Reply;
 
 /// A policy together with its state for every open exchange, found by the exchange's slot.
@@ -15,6 +15,7 @@ pub(crate) trait Link {
     fn tick_period(&self) -> Option<Duration>;
     fn tick(&mut self, worker: &mut Worker<'_>);
     fn call_out_reply(&mut self, reply: CallOutReply, worker: &mut Worker<'_>);
+    fn shutdown(&mut self, worker: &mut Worker<'_>) -> Shutdown;
 
     fn open(&mut self, slot: usize);
     fn headers(&mut self, slot: usize, exchange: &mut Exchange<'_>, at: Direction, end: EndOfStream) -> Flow;
@@ -64,6 +65,10 @@ impl<P: Policy> Link for PolicyLink<P> {
 
     fn call_out_reply(&mut self, reply: CallOutReply, worker: &mut Worker<'_>) {
         self.policy.on_call_out_reply(reply, worker);
+    }
+
+    fn shutdown(&mut self, worker: &mut Worker<'_>) -> Shutdown {
+        self.policy.on_shutdown(worker)
     }
 
     fn open(&mut self, slot: usize) {

@@ -53,8 +53,26 @@ pub struct BodyEvent {
     pub end: EndOfStream,
 }
 
-/// A set of callbacks. A module exports those that its policies need; the host does not enter the VM for others.
+/// Whether a policy may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shutdown {
+    /// It has nothing left to do.
+    Done,
+    /// It waits for a call-out reply or a tick.
+    Pending,
+}
+
+/// A name under which requests carry a secret.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SecretName {
+    /// A header.
+    Header(String),
+    /// A query parameter, decoded.
+    Parameter(String),
+}
+
+/// A set of callbacks. A module exports those that its policies need; the host does not enter the VM for others.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub struct Callbacks(u16);
 
 impl Callbacks {
@@ -76,11 +94,18 @@ impl Callbacks {
     pub const TICK: Self = Self(1 << 5);
     /// [`Policy::on_log`].
     pub const LOG: Self = Self(1 << 6);
+    /// [`Policy::on_shutdown`].
+    pub const SHUTDOWN: Self = Self(1 << 7);
 
     /// The callbacks of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
+    }
+
+    /// Whether any of `other` is in this set.
+    pub const fn intersects(self, other: Self) -> bool {
+        self.0 & other.0 != 0
     }
 
     /// Whether all of `other` are in this set.
@@ -106,7 +131,7 @@ impl Callbacks {
 pub trait Policy: Sized + 'static {
     /// The policy's name in configuration, metrics and logs: lower-case words joined by `-`.
     const NAME: &'static str;
-    /// The callbacks that it needs.
+    /// The callbacks that it needs, whatever its configuration.
     const CALLBACKS: Callbacks;
     /// Its configuration document.
     type Config: DeserializeOwned;
@@ -118,6 +143,18 @@ pub trait Policy: Sized + 'static {
     /// # Errors
     /// The first thing that is wrong with it.
     fn from_config(config: Self::Config) -> Result<Self, ConfigError>;
+
+    /// The callbacks that it needs as it is configured: some of [`CALLBACKS`](Policy::CALLBACKS). What no policy of a
+    /// chain needs costs an exchange next to nothing.
+    fn callbacks(&self) -> Callbacks {
+        Self::CALLBACKS
+    }
+
+    /// Names under which requests carry secrets that this policy, as it is configured, looks for. They are told to all
+    /// policies of the chain when they [start](Policy::on_start), so that none shows them.
+    fn secret_names(&self) -> Vec<SecretName> {
+        Vec::new()
+    }
 
     /// Called once, before any exchange. An error refuses the configuration.
     ///
@@ -134,6 +171,12 @@ pub trait Policy: Sized + 'static {
 
     /// Called at intervals, apart from any exchange.
     fn on_tick(&mut self, _worker: &mut Worker<'_>) {}
+
+    /// Called when the plugin is about to end, and after every later tick and call-out reply until the answer is
+    /// [`Shutdown::Done`]. A host that is in a hurry does not wait.
+    fn on_shutdown(&mut self, _worker: &mut Worker<'_>) -> Shutdown {
+        Shutdown::Done
+    }
 
     /// Called with the reply to a call-out of this policy.
     fn on_call_out_reply(&mut self, _reply: CallOutReply, _worker: &mut Worker<'_>) {}

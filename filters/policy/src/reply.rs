@@ -18,10 +18,23 @@ pub struct Reply {
     pub detail: Option<Cow<'static, str>>,
     /// Further members of the problem document, with string values.
     pub extensions: Vec<(&'static str, Cow<'static, str>)>,
+    /// Further members of the problem document, with lists of strings as values.
+    pub lists: Vec<(&'static str, Vec<Cow<'static, str>>)>,
+    /// A body in place of the problem document. Who speaks another language (SOAP, gRPC) is answered in that.
+    pub body: Option<CustomBody>,
     /// Further response headers.
     pub headers: Vec<(&'static str, Vec<u8>)>,
     /// The reason for the host's log, as words joined by `_` (Envoy's response code details).
     pub code_details: &'static str,
+}
+
+/// A body that is sent as it is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CustomBody {
+    /// Its Content-Type.
+    pub content_type: Cow<'static, str>,
+    /// The body.
+    pub bytes: Cow<'static, [u8]>,
 }
 
 impl Reply {
@@ -33,6 +46,8 @@ impl Reply {
             title: Cow::Borrowed(title),
             detail: None,
             extensions: Vec::new(),
+            lists: Vec::new(),
+            body: None,
             headers: Vec::new(),
             code_details,
         }
@@ -62,10 +77,16 @@ impl Reply {
         let language = request.map_or(Language::ProblemJson, Language::of);
         let mut body = Vec::new();
         let content_type = match language {
-            Language::ProblemJson => {
-                self.write_problem(&mut body);
-                "application/problem+json"
-            }
+            Language::ProblemJson => match &self.body {
+                Some(custom) => {
+                    body.extend_from_slice(&custom.bytes);
+                    &*custom.content_type
+                }
+                None => {
+                    self.write_problem(&mut body);
+                    "application/problem+json"
+                }
+            },
             Language::Soap11 => {
                 self.write_soap_1_1(&mut body);
                 "text/xml; charset=utf-8"
@@ -103,6 +124,18 @@ impl Reply {
             json::write_string(out, name.as_bytes(), usize::MAX);
             out.push(b':');
             json::write_string(out, value.as_bytes(), usize::MAX);
+        }
+        for (name, values) in &self.lists {
+            out.push(b',');
+            json::write_string(out, name.as_bytes(), usize::MAX);
+            out.extend_from_slice(b":[");
+            for (at, value) in values.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                json::write_string(out, value.as_bytes(), usize::MAX);
+            }
+            out.push(b']');
         }
         out.extend_from_slice(b"}\n");
     }
@@ -208,6 +241,30 @@ mod tests {
             serde_json::json!({"type": "about:blank", "title": "Unauthorized", "status": 401,
                 "detail": "no <such> \"client\"", "reason": "invalid"})
         );
+    }
+
+    #[test]
+    fn lists_what_is_several_things() {
+        let mut reply = reply();
+        reply.lists.push(("violated-policies", vec![Cow::Borrowed("a\"b"), Cow::Borrowed("c")]));
+        reply.lists.push(("none", Vec::new()));
+        let problem: serde_json::Value = serde_json::from_slice(&reply.render(None).body).unwrap();
+        assert_eq!(problem["violated-policies"], serde_json::json!(["a\"b", "c"]));
+        assert_eq!(problem["none"], serde_json::json!([]));
+    }
+
+    #[test]
+    fn puts_a_body_of_one_s_own_in_place_of_the_problem_document_only() {
+        let mut reply = reply();
+        let (content_type, bytes) = ("application/json", Cow::Borrowed(&b"{\"message\":\"no\"}"[..]));
+        reply.body = Some(CustomBody { content_type: Cow::Borrowed(content_type), bytes: bytes.clone() });
+        let rendered = reply.render(None);
+        assert_eq!(rendered.headers[0], ("content-type", content_type.as_bytes().to_vec()));
+        assert_eq!(rendered.body, *bytes);
+        let soap = [("content-type", "text/xml"), ("soapaction", "a")].into_iter().collect();
+        assert!(String::from_utf8(reply.render(Some(&soap)).body).unwrap().contains("soapenv:Fault"));
+        let grpc = [("content-type", "application/grpc")].into_iter().collect();
+        assert_eq!(reply.render(Some(&grpc)).body, b"no <such> \"client\"");
     }
 
     #[test]

@@ -65,6 +65,36 @@ impl Timestamp {
     }
 }
 
+/// A point on the clock that never steps, in nanoseconds since some moment that is the same for all workers of a process
+/// and means nothing outside it.
+///
+/// Arithmetic saturates, as that of [`Timestamp`] does.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct MonotonicTime(u64);
+
+impl MonotonicTime {
+    /// The point `nanoseconds` after the clock's beginning.
+    pub const fn from_nanos(nanoseconds: u64) -> Self {
+        Self(nanoseconds)
+    }
+
+    /// Nanoseconds since the clock's beginning.
+    pub const fn as_nanos(self) -> u64 {
+        self.0
+    }
+
+    /// The point `delay` later.
+    #[must_use]
+    pub fn after(self, delay: Duration) -> Self {
+        Self(self.0.saturating_add(u64::try_from(delay.as_nanos()).unwrap_or(u64::MAX)))
+    }
+
+    /// How long ago `earlier` was; zero when it lies ahead, as another worker's reading can by a little.
+    pub fn since(self, earlier: Self) -> Duration {
+        Duration::from_nanos(self.0.saturating_sub(earlier.0))
+    }
+}
+
 fn write_padded(out: &mut Vec<u8>, value: u64, width: usize) {
     let _ = write!(out, "{value:0width$}");
 }

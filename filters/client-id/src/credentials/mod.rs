@@ -1,13 +1,12 @@
 //! Taking credentials out of a request.
 
-pub mod percent;
 pub mod query;
 
 pub(crate) mod basic;
 
 use std::borrow::Cow;
 
-use portcullis_policy::HeaderList;
+use portcullis_policy::{HeaderList, percent};
 
 use crate::config::{Origin, SecretRule};
 

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::percent::decode_form;
+use portcullis_policy::percent::decode_form;
 
 /// The query of a `:path`: what stands between the first `?` and a `#`, without both.
 pub fn of_path(path: &[u8]) -> Option<Range<usize>> {

@@ -37,12 +37,19 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
 }
 
 #[test]
-fn a_module_needs_no_more_of_wasi_than_a_panic_message_and_randomness() {
+fn a_module_needs_no_more_of_wasi_than_a_panic_message_a_clock_and_randomness() {
     for name in ["no-op", "client-id", "access-log", "gateway"] {
         for (from, import) in module(name).imports() {
             let known = from == "env"
-                || ["environ_get", "environ_sizes_get", "fd_write", "proc_exit", "random_get"]
-                    .contains(&import.as_str());
+                || [
+                    "clock_time_get",
+                    "environ_get",
+                    "environ_sizes_get",
+                    "fd_write",
+                    "proc_exit",
+                    "random_get",
+                ]
+                .contains(&import.as_str());
             assert!(known, "{name} imports {from}.{import}");
         }
         assert!(module(name).foreign_wasi_imports().is_empty());

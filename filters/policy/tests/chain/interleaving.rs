@@ -252,7 +252,10 @@ impl Roller {
 
 impl Policy for Roller {
     const NAME: &'static str = "roller";
-    const CALLBACKS: Callbacks = Callbacks::NONE;
+    const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS
+        .and(Callbacks::REQUEST_BODY)
+        .and(Callbacks::RESPONSE_HEADERS)
+        .and(Callbacks::RESPONSE_BODY);
     type Config = ();
     type State = Owner;
 

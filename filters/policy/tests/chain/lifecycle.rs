@@ -61,7 +61,10 @@ fn what_policies_know_of_an_exchange_ends_with_it() {
     struct Knows;
     impl Policy for Knows {
         const NAME: &'static str = "knows";
-        const CALLBACKS: Callbacks = Callbacks::NONE;
+        const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS
+            .and(Callbacks::REQUEST_BODY)
+            .and(Callbacks::RESPONSE_HEADERS)
+            .and(Callbacks::RESPONSE_BODY);
         type Config = ();
         type State = u32;
         fn from_config((): ()) -> Result<Self, ConfigError> {
@@ -118,7 +121,10 @@ fn the_original_path_is_kept_though_nobody_had_read_the_headers_before_the_chang
     struct Changes;
     impl Policy for Changes {
         const NAME: &'static str = "changes";
-        const CALLBACKS: Callbacks = Callbacks::NONE;
+        const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS
+            .and(Callbacks::REQUEST_BODY)
+            .and(Callbacks::RESPONSE_HEADERS)
+            .and(Callbacks::RESPONSE_BODY);
         type Config = ();
         type State = ();
         fn from_config((): ()) -> Result<Self, ConfigError> {

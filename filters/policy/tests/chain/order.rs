@@ -92,7 +92,10 @@ fn a_chain_names_its_policies_in_order() {
 
     impl Policy for First {
         const NAME: &'static str = "first";
-        const CALLBACKS: Callbacks = Callbacks::NONE;
+        const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS
+            .and(Callbacks::REQUEST_BODY)
+            .and(Callbacks::RESPONSE_HEADERS)
+            .and(Callbacks::RESPONSE_BODY);
         type Config = Level;
         type State = ();
         fn from_config(_: Level) -> Result<Self, ConfigError> {

@@ -80,7 +80,10 @@ fn mark(end: EndOfStream) -> &'static str {
 
 impl Policy for Probe {
     const NAME: &'static str = "probe";
-    const CALLBACKS: Callbacks = Callbacks::NONE;
+    const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS
+        .and(Callbacks::REQUEST_BODY)
+        .and(Callbacks::RESPONSE_HEADERS)
+        .and(Callbacks::RESPONSE_BODY);
     type Config = ();
     type State = Given;
 

@@ -82,7 +82,7 @@ fn the_response_passes_only_policies_that_have_seen_the_request() {
 }
 
 #[test]
-fn a_reply_of_the_host_s_own_passes_policies_that_have_seen_the_request_though_one_waits() {
+fn a_reply_of_the_host_s_own_passes_policies_that_are_done_with_the_request_and_ends_the_wait() {
     let mut bench = Bench::new(&[("a", &[]), ("b", &[(On::RequestHeaders, Say::Wait)]), ("c", &[])]);
     let id = bench.begin();
     bench.seen();
@@ -90,7 +90,12 @@ fn a_reply_of_the_host_s_own_passes_policies_that_have_seen_the_request_though_o
     // A timeout of the host's, say.
     assert_eq!(bench.response_headers(id, true), Next::Continue);
 
-    assert_eq!(bench.seen(), ["b response headers end", "a response headers end"]);
+    assert_eq!(bench.seen(), ["a response headers end"]);
+
+    bench.wake("b", id);
+    assert_eq!(bench.seen(), [""; 0], "nothing is left to be decided");
+    assert_eq!(bench.worker.body(id, Direction::Request, b"late", true), Next::Hold);
+    assert_eq!(bench.worker.host.passed_body(id, Direction::Request), b"");
 }
 
 #[test]

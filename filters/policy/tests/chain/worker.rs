@@ -2,10 +2,11 @@
 
 use std::time::Duration;
 
-use portcullis_policy::host::{CallOut, Level};
+use portcullis_policy::host::{CallOut, Clock, Direction, Level};
+use portcullis_policy::time::{MonotonicTime, Timestamp};
 use portcullis_policy::{
-    Callbacks, Chain, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, HeaderList, Next, Policy,
-    Worker as PolicyWorker,
+    BodyEvent, Callbacks, Chain, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, HeaderList, Next,
+    Policy, Shutdown, Worker as PolicyWorker,
 };
 use portcullis_testkit::inprocess::{Fate, Fault, SharedData, TestHost, Worker};
 
@@ -182,4 +183,155 @@ fn an_exchange_that_wakes_itself_goes_on_with_the_callback_s_own_result() {
     let id = worker.open();
 
     assert_eq!(worker.request_headers(id, [(":method", "GET")], false), Next::Continue);
+}
+
+/// Says which of its kind it is, and does not end before it has been asked twice.
+#[derive(Default)]
+struct Lingers {
+    asked: usize,
+}
+
+impl Policy for Lingers {
+    const NAME: &'static str = "lingers";
+    const CALLBACKS: Callbacks = Callbacks::TICK.and(Callbacks::LOG).and(Callbacks::SHUTDOWN);
+    type Config = ();
+    type State = usize;
+
+    fn from_config((): ()) -> Result<Self, ConfigError> {
+        Ok(Self::default())
+    }
+
+    fn on_start(&mut self, worker: &mut PolicyWorker<'_>) -> Result<(), ConfigError> {
+        worker.host().log(Level::Info, &format!("instance {}", worker.instance()));
+        Ok(())
+    }
+
+    fn tick_period(&self) -> Option<Duration> {
+        Some(Duration::from_secs(1))
+    }
+
+    fn on_shutdown(&mut self, _: &mut PolicyWorker<'_>) -> Shutdown {
+        self.asked = self.asked.saturating_add(1);
+        if self.asked < 2 { Shutdown::Pending } else { Shutdown::Done }
+    }
+
+    fn on_log(&mut self, state: &mut usize, exchange: &mut Exchange<'_>) {
+        *state = state.saturating_add(1);
+        let path =
+            exchange.request_headers().ok().and_then(|headers| headers.first(":path")).map(<[u8]>::to_vec);
+        let line = format!("{state} {:?}", path.map(String::from_utf8));
+        exchange.host().log(Level::Info, &line);
+    }
+}
+
+#[test]
+fn a_policy_is_told_how_many_of_its_kind_stand_before_it() {
+    let chain = Chain::new()
+        .then(Lingers::default())
+        .then(Ticks("other", None))
+        .then(Lingers::default())
+        .then(Lingers::default());
+    let worker = Worker::start(chain).unwrap();
+    assert_eq!(worker.log_lines(Level::Info), ["instance 0", "instance 1", "instance 2"]);
+}
+
+#[test]
+fn the_host_waits_until_every_policy_is_done_and_is_told_once() {
+    let mut worker = Worker::start(Chain::new().then(Lingers::default()).then(Ticks("a", None))).unwrap();
+    worker.advance(Duration::from_secs(3));
+    assert_eq!(worker.host.shutdowns_completed(), 0);
+
+    assert_eq!(worker.shut_down(), Shutdown::Pending);
+    assert_eq!(worker.host.shutdowns_completed(), 0);
+    worker.advance(Duration::from_secs(1));
+    assert_eq!(worker.host.shutdowns_completed(), 1);
+    worker.advance(Duration::from_secs(5));
+    assert_eq!(worker.host.shutdowns_completed(), 1);
+}
+
+#[test]
+fn a_host_that_need_not_wait_is_not_told_anything() {
+    let mut worker = Worker::start(Chain::new().then(Ticks("a", Some(Duration::from_secs(1))))).unwrap();
+    assert_eq!(worker.shut_down(), Shutdown::Done);
+    worker.advance(Duration::from_secs(5));
+    assert_eq!(worker.host.shutdowns_completed(), 0);
+}
+
+#[test]
+fn an_access_logger_sees_each_exchange_by_itself() {
+    let mut worker = Worker::start(Chain::new().then(Lingers::default())).unwrap();
+    for path in ["/a", "/b"] {
+        let id = worker.open_unseen();
+        worker.unseen_headers(id, Direction::Request, [(":path", path)]);
+        worker.log_as_access_logger(id);
+        assert_eq!(worker.open_exchanges(), 0);
+    }
+    let lines = worker.log_lines(Level::Info);
+    assert_eq!(lines, ["instance 0", "1 Some(Ok(\"/a\"))", "1 Some(Ok(\"/b\"))"]);
+}
+
+/// Needs what it is told to need, and tells what it sees.
+struct Needs(Callbacks);
+
+impl Policy for Needs {
+    const NAME: &'static str = "needs";
+    const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS
+        .and(Callbacks::REQUEST_BODY)
+        .and(Callbacks::RESPONSE_HEADERS)
+        .and(Callbacks::RESPONSE_BODY);
+    type Config = ();
+    type State = ();
+
+    fn from_config((): ()) -> Result<Self, ConfigError> {
+        Ok(Self(Self::CALLBACKS))
+    }
+
+    fn callbacks(&self) -> Callbacks {
+        self.0
+    }
+
+    fn on_request_headers(&mut self, (): &mut (), exchange: &mut Exchange<'_>, _: EndOfStream) -> Flow {
+        exchange.host().log(Level::Info, "request");
+        Flow::Continue
+    }
+
+    fn on_response_headers(&mut self, (): &mut (), exchange: &mut Exchange<'_>, _: EndOfStream) -> Flow {
+        exchange.host().log(Level::Info, "response");
+        Flow::Continue
+    }
+
+    fn on_response_body(&mut self, (): &mut (), exchange: &mut Exchange<'_>, body: BodyEvent) -> Flow {
+        exchange.host().log(Level::Info, &format!("response {:?}", body.fresh));
+        Flow::Continue
+    }
+}
+
+#[test]
+fn messages_that_no_policy_needs_pass_them_all_by() {
+    for (needs, expected) in [
+        (Callbacks::REQUEST_HEADERS, vec!["request"]),
+        (Callbacks::RESPONSE_BODY, vec!["response", "response 0..3", "response 0..2"]),
+        (Callbacks::NONE, vec![]),
+    ] {
+        let mut worker = Worker::start(Chain::new().then(Needs(needs))).unwrap();
+        let id = worker.request([(":path", "/")]);
+        assert_eq!(worker.fate(id), Fate::Admitted);
+        assert_eq!(worker.response_headers(id, [(":status", "200")], false), Next::Continue);
+        assert_eq!(worker.body(id, Direction::Response, b"abc", false), Next::Continue);
+        assert_eq!(worker.body(id, Direction::Response, b"de", true), Next::Continue);
+        assert_eq!(worker.host.passed_body(id, Direction::Response), b"abcde");
+        assert_eq!(worker.log_lines(Level::Info), expected);
+    }
+}
+
+#[test]
+fn the_monotonic_clock_goes_on_when_the_wall_clock_is_set() {
+    let mut worker = Worker::start(Chain::new()).unwrap();
+    let before = worker.host.monotonic().unwrap();
+    worker.advance(Duration::from_secs(2));
+    worker.host.set_time(Timestamp::from_nanos(7));
+    worker.advance(Duration::from_secs(3));
+    assert_eq!(worker.host.monotonic().unwrap().since(before), Duration::from_secs(5));
+    assert_eq!(worker.host.now(), Timestamp::from_nanos(3_000_000_007));
+    assert_eq!(MonotonicTime::from_nanos(5).since(MonotonicTime::from_nanos(7)), Duration::ZERO);
 }

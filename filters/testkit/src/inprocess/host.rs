@@ -10,7 +10,7 @@ use portcullis_policy::host::{
     MetricKind, Metrics, Properties, SharedStore, Steering, Write,
 };
 use portcullis_policy::reply::RenderedReply;
-use portcullis_policy::time::Timestamp;
+use portcullis_policy::time::{MonotonicTime, Timestamp};
 use portcullis_policy::{ExchangeId, HeaderList, HostError};
 
 use super::{Fate, SharedData};
@@ -100,6 +100,7 @@ impl ExchangeRecord {
 
 struct State {
     now: Timestamp,
+    monotonic: MonotonicTime,
     tick: Option<(Duration, Timestamp)>,
     focus: Option<ExchangeId>,
     exchanges: BTreeMap<ExchangeId, ExchangeRecord>,
@@ -107,9 +108,19 @@ struct State {
     calls_sent: usize,
     reply_headers: HeaderList,
     reply_body: Vec<u8>,
+    reply_trailers: HeaderList,
+    shutdowns_completed: usize,
     metrics: Vec<(String, i64)>,
     log: Vec<(Level, String)>,
+    reads: Vec<String>,
     faults: HashSet<Fault>,
+}
+
+impl State {
+    fn move_clocks_to(&mut self, time: Timestamp) {
+        self.monotonic = self.monotonic.after(time.since(self.now));
+        self.now = time.max(self.now);
+    }
 }
 
 /// A host whose every answer the test decides.
@@ -125,6 +136,7 @@ impl TestHost {
             shared,
             state: RefCell::new(State {
                 now: Timestamp::from_nanos(1_767_225_600_000_000_000),
+                monotonic: MonotonicTime::from_nanos(3_600_000_000_000),
                 tick: None,
                 focus: None,
                 exchanges: BTreeMap::new(),
@@ -132,8 +144,11 @@ impl TestHost {
                 calls_sent: 0,
                 reply_headers: HeaderList::new(),
                 reply_body: Vec::new(),
+                reply_trailers: HeaderList::new(),
+                shutdowns_completed: 0,
                 metrics: Vec::new(),
                 log: Vec::new(),
+                reads: Vec::new(),
                 faults: HashSet::new(),
             }),
         }
@@ -149,9 +164,19 @@ impl TestHost {
         self.state.borrow_mut().faults.remove(&fault);
     }
 
-    /// Sets the clock, back or forth, without ticks or timeouts.
+    /// Sets the wall clock, back or forth, without ticks or timeouts; the monotonic clock does not notice.
     pub fn set_time(&self, now: Timestamp) {
         self.state.borrow_mut().now = now;
+    }
+
+    /// Sets the monotonic clock alone, as no host should.
+    pub fn set_monotonic(&self, time: MonotonicTime) {
+        self.state.borrow_mut().monotonic = time;
+    }
+
+    /// How many times the host was told that a shutdown is complete.
+    pub fn shutdowns_completed(&self) -> usize {
+        self.state.borrow().shutdowns_completed
     }
 
     /// Loses a call-out: no reply of any kind will come, not even a timeout.
@@ -171,6 +196,11 @@ impl TestHost {
     /// The headers that the upstream would see, or has seen.
     pub fn upstream_headers(&self, id: ExchangeId) -> HeaderList {
         self.state.borrow().exchanges[&id].request.headers.clone()
+    }
+
+    /// The response's headers that the client would see, or has seen.
+    pub fn downstream_headers(&self, id: ExchangeId) -> HeaderList {
+        self.state.borrow().exchanges[&id].response.headers.clone()
     }
 
     /// The trailers that the upstream would see, if any have come.
@@ -199,6 +229,12 @@ impl TestHost {
     /// A metric's value; zero if nobody has defined it.
     pub fn metric(&self, name: &str) -> i64 {
         self.state.borrow().metrics.iter().find(|(known, _)| known == name).map_or(0, |(_, value)| *value)
+    }
+
+    /// What has been read of exchanges since this was last asked, in order: properties as `request.time`, maps as
+    /// `RequestHeaders`. What was not there counts too, for a host is asked for it all the same.
+    pub fn take_reads(&self) -> Vec<String> {
+        core::mem::take(&mut self.state.borrow_mut().reads)
     }
 
     /// How many call-outs have been sent in all.
@@ -279,18 +315,18 @@ impl TestHost {
         let tick = state.tick.map(|(_, due)| due);
         match (timeout, tick) {
             (Some((due, token)), tick) if due <= end && tick.is_none_or(|tick| due <= tick) => {
-                state.now = due.max(state.now);
+                state.move_clocks_to(due);
                 Some(Event::Timeout(token))
             }
             (_, Some(due)) if due <= end => {
-                state.now = due.max(state.now);
+                state.move_clocks_to(due);
                 if let Some((period, due)) = &mut state.tick {
                     *due = due.after(*period);
                 }
                 Some(Event::Tick)
             }
             _ => {
-                state.now = end;
+                state.move_clocks_to(end);
                 None
             }
         }
@@ -300,19 +336,27 @@ impl TestHost {
         self.state.borrow().calls.clone()
     }
 
-    pub(super) fn begin_call_reply(&self, token: CallToken, headers: HeaderList, body: &[u8]) {
+    pub(super) fn begin_call_reply(
+        &self,
+        token: CallToken,
+        headers: HeaderList,
+        body: &[u8],
+        trailers: HeaderList,
+    ) {
         let mut state = self.state.borrow_mut();
         let before = state.calls.len();
         state.calls.retain(|call| call.token != token);
         assert!(state.calls.len() < before, "no such call-out is pending: {token:?}");
         state.reply_headers = headers;
         state.reply_body = body.to_vec();
+        state.reply_trailers = trailers;
     }
 
     pub(super) fn end_call_reply(&self) {
         let mut state = self.state.borrow_mut();
         state.reply_headers = HeaderList::new();
         state.reply_body.clear();
+        state.reply_trailers = HeaderList::new();
     }
 
     fn check(&self, fault: Fault) -> Result<(), HostError> {
@@ -337,6 +381,7 @@ fn list(exchange: &mut ExchangeRecord, map: HeaderMap) -> Result<&mut HeaderList
 
 impl Messages for TestHost {
     fn headers(&self, map: HeaderMap) -> Result<HeaderList, HostError> {
+        self.state.borrow_mut().reads.push(format!("{map:?}"));
         self.check(Fault::ReadHeaders)?;
         self.focused(|exchange| list(exchange, map).cloned())?
     }
@@ -374,6 +419,7 @@ impl Messages for TestHost {
 
 impl Properties for TestHost {
     fn property(&self, path: &[&str]) -> Result<Vec<u8>, HostError> {
+        self.state.borrow_mut().reads.push(path.join("."));
         self.check(Fault::ReadProperty)?;
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
         self.focused(|exchange| exchange.properties.get(&path).cloned())?.ok_or(HostError::NotFound)
@@ -392,6 +438,11 @@ impl Clock for TestHost {
             Ok(()) => self.state.borrow().now,
             Err(_) => Timestamp::END,
         }
+    }
+
+    fn monotonic(&self) -> Result<MonotonicTime, HostError> {
+        self.check(Fault::Clock)?;
+        Ok(self.state.borrow().monotonic)
     }
 }
 
@@ -439,6 +490,11 @@ impl CallOuts for TestHost {
     fn call_out_body(&self, limit: usize) -> Result<Vec<u8>, HostError> {
         self.check(Fault::ReadCallOut)?;
         Ok(self.state.borrow().reply_body.iter().take(limit).copied().collect())
+    }
+
+    fn call_out_trailers(&self) -> Result<HeaderList, HostError> {
+        self.check(Fault::ReadCallOut)?;
+        Ok(self.state.borrow().reply_trailers.clone())
     }
 }
 
@@ -500,6 +556,11 @@ impl Steering for TestHost {
         self.check(Fault::Tick)?;
         let mut state = self.state.borrow_mut();
         state.tick = (!period.is_zero()).then(|| (period, state.now.after(period)));
+        Ok(())
+    }
+
+    fn shutdown_complete(&self) -> Result<(), HostError> {
+        self.state.borrow_mut().shutdowns_completed += 1;
         Ok(())
     }
 }

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use portcullis_policy::host::{CallToken, Direction, Level};
 use portcullis_policy::reply::RenderedReply;
-use portcullis_policy::{CallOutReply, Chain, ConfigError, Engine, ExchangeId, HeaderList, Next};
+use portcullis_policy::{CallOutReply, Chain, ConfigError, Engine, ExchangeId, HeaderList, Next, Shutdown};
 
 pub use host::{Fault, RecordedCall, TestHost};
 pub use shared::SharedData;
@@ -127,6 +127,41 @@ impl Worker {
         self.settle(id, direction, next)
     }
 
+    /// An exchange that Envoy serves without this plugin's filter. It can be given headers and properties, through
+    /// [`Worker::unseen_headers`] and the host, and be [logged](Worker::log_as_access_logger).
+    pub fn open_unseen(&mut self) -> ExchangeId {
+        let id = ExchangeId(self.next_id);
+        self.next_id += 1;
+        self.host.open(id);
+        id
+    }
+
+    /// Gives an unseen exchange its headers.
+    pub fn unseen_headers<N: AsRef<str>, V: AsRef<[u8]>>(
+        &mut self,
+        id: ExchangeId,
+        direction: Direction,
+        headers: impl IntoIterator<Item = (N, V)>,
+    ) {
+        let headers = headers.into_iter().collect();
+        match direction {
+            Direction::Request => self.host.request_headers_came(id, headers),
+            Direction::Response => self.host.response_headers_came(id, headers),
+        }
+    }
+
+    /// The plugin is an access logger, and the exchange is over.
+    pub fn log_as_access_logger(&mut self, id: ExchangeId) {
+        self.host.enter(Some(id));
+        self.engine.on_log_alone(&*self.host, id);
+    }
+
+    /// The plugin is about to end.
+    pub fn shut_down(&mut self) -> Shutdown {
+        self.host.enter(None);
+        self.engine.on_shutdown(&*self.host)
+    }
+
     fn settle(&mut self, id: ExchangeId, direction: Direction, next: Next) -> Next {
         if next == Next::Continue {
             self.host.pass_on(id, direction);
@@ -185,27 +220,39 @@ impl Worker {
 
     /// Answers a call-out.
     pub fn answer(&mut self, token: CallToken, status: u16, headers: &[(&str, &str)], body: &[u8]) {
+        self.answer_with_trailers(token, status, headers, body, &[]);
+    }
+
+    /// Answers a call-out with a message that has trailers.
+    pub fn answer_with_trailers(
+        &mut self,
+        token: CallToken,
+        status: u16,
+        headers: &[(&str, &str)],
+        body: &[u8],
+        trailers: &[(&str, &str)],
+    ) {
         let mut list = HeaderList::new();
         list.add(":status", status.to_string().as_bytes());
         for (name, value) in headers {
             list.add(name, value.as_bytes());
         }
-        self.reply_to_call(token, list, body);
+        self.reply_to_call(token, list, body, trailers.iter().copied().collect());
     }
 
     /// Answers a call-out with exactly these headers.
     pub fn answer_raw(&mut self, token: CallToken, headers: HeaderList, body: &[u8]) {
-        self.reply_to_call(token, headers, body);
+        self.reply_to_call(token, headers, body, HeaderList::new());
     }
 
     /// Has a call-out fail: reset, or connection refused.
     pub fn fail_call(&mut self, token: CallToken) {
-        self.reply_to_call(token, HeaderList::new(), b"");
+        self.reply_to_call(token, HeaderList::new(), b"", HeaderList::new());
     }
 
-    fn reply_to_call(&mut self, token: CallToken, headers: HeaderList, body: &[u8]) {
+    fn reply_to_call(&mut self, token: CallToken, headers: HeaderList, body: &[u8], trailers: HeaderList) {
         let reply = CallOutReply { token, headers: headers.len(), body: body.len() };
-        self.host.begin_call_reply(token, headers, body);
+        self.host.begin_call_reply(token, headers, body, trailers);
         self.host.enter(None);
         self.engine.on_call_out_reply(&*self.host, reply);
         self.host.end_call_reply();

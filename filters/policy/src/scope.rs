@@ -1,12 +1,54 @@
 //! Which requests are concerned.
 
-use portcullis_policy::{ConfigError, HeaderList};
+use serde::{Deserialize, Serialize};
 
-use crate::config::{self, CorsPreflight};
-use crate::credentials::percent;
+use crate::config::ConfigError;
+use crate::headers::{HeaderList, is_token};
+use crate::percent;
+
+/// Which requests are concerned. A path that could mean two things (dot segments, encoded slashes, path parameters,
+/// empty segments, anything beyond ASCII) is always concerned, whatever the rules say.
+#[derive(Debug, Default, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct Scope {
+    /// If not empty, only requests that match one of these are concerned. Upper and lower case count as the same here,
+    /// as they do to some upstreams.
+    pub only: Vec<RequestRule>,
+    /// Requests that match one of these are not concerned.
+    pub exempt: Vec<RequestRule>,
+    /// Whether CORS preflight requests are concerned: OPTIONS with the headers Origin and
+    /// Access-Control-Request-Method. Browsers send them without credentials.
+    pub cors_preflight: CorsPreflight,
+}
+
+/// A rule that requests match or not.
+#[derive(Debug, Clone, Deserialize, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct RequestRule {
+    /// A path, without query, that the request's path is or lies below: `/a` matches `/a` and `/a/b`, not `/ab`.
+    pub path_prefix: String,
+    /// The methods that match; empty for all.
+    #[serde(default)]
+    pub methods: Vec<String>,
+}
+
+/// Whether CORS preflight requests are concerned.
+#[derive(Debug, Default, Clone, Copy, Deserialize, Serialize, PartialEq, Eq)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum CorsPreflight {
+    /// They are, as any other request.
+    #[default]
+    Enforced,
+    /// They are not.
+    Exempt,
+}
 
 /// Compiled rules.
-pub(crate) struct Scope {
+#[derive(Debug)]
+pub struct CompiledScope {
     /// In lower case, and compared with requests in lower case.
     only: Vec<Rule>,
     exempt: Vec<Rule>,
@@ -15,19 +57,26 @@ pub(crate) struct Scope {
 
 /// Whether a request is concerned.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Concern {
+pub enum Concern {
+    /// It is.
     Enforced,
+    /// It is not.
     Exempt,
 }
 
+#[derive(Debug)]
 struct Rule {
     prefix: Vec<u8>,
     methods: Vec<String>,
 }
 
-impl Scope {
-    pub(crate) fn compile(config: &config::Scope) -> Result<Self, ConfigError> {
-        let rules = |rules: &[config::RequestRule], field: &str| {
+impl CompiledScope {
+    /// Compiles the rules.
+    ///
+    /// # Errors
+    /// The first rule that could never match.
+    pub fn compile(config: &Scope) -> Result<Self, ConfigError> {
+        let rules = |rules: &[RequestRule], field: &str| {
             rules
                 .iter()
                 .enumerate()
@@ -43,7 +92,8 @@ impl Scope {
         })
     }
 
-    pub(crate) fn concern(&self, headers: &HeaderList) -> Concern {
+    /// Whether the request with these headers is concerned.
+    pub fn concern(&self, headers: &HeaderList) -> Concern {
         if self.cors_preflight == CorsPreflight::Exempt && is_cors_preflight(headers) {
             return Concern::Exempt;
         }
@@ -74,7 +124,7 @@ impl Scope {
 }
 
 impl Rule {
-    fn compile(rule: &config::RequestRule) -> Result<Self, ConfigError> {
+    fn compile(rule: &RequestRule) -> Result<Self, ConfigError> {
         let prefix = rule.path_prefix.as_bytes();
         if plain_path(prefix).is_none_or(|plain| plain != prefix) || rule.path_prefix.contains('?') {
             return Err(ConfigError::new(
@@ -102,11 +152,6 @@ impl Rule {
             .is_some_and(|rest| matches!(rest.first(), None | Some(b'/')))
             && (self.methods.is_empty() || self.methods.iter().any(|own| own.as_bytes() == method))
     }
-}
-
-pub(crate) fn is_token(text: &str) -> bool {
-    !text.is_empty()
-        && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
 /// The decoded path without its query, or `None` if an upstream might understand it otherwise than we do: dot
@@ -146,11 +191,11 @@ fn is_cors_preflight(headers: &HeaderList) -> bool {
 mod tests {
     use super::*;
 
-    fn scope(json: &str) -> Result<Scope, String> {
-        Scope::compile(&serde_json::from_str(json).unwrap()).map_err(|error| error.to_string())
+    fn scope(json: &str) -> Result<CompiledScope, String> {
+        CompiledScope::compile(&serde_json::from_str(json).unwrap()).map_err(|error| error.to_string())
     }
 
-    fn is_exempt(scope: &Scope, method: &str, path: &str) -> bool {
+    fn is_exempt(scope: &CompiledScope, method: &str, path: &str) -> bool {
         let headers = [(":method", method), (":path", path)].into_iter().collect();
         scope.concern(&headers) == Concern::Exempt
     }
