@@ -21,6 +21,7 @@ pub fn generated(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         ("docs/client-id.md", "client-id"),
         ("docs/client-registry.md", "client-registry"),
         ("docs/access-log.md", "access-log"),
+        ("docs/rate-limit.md", "rate-limit"),
     ] {
         let path = root.join(page);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -78,7 +79,8 @@ fn object_table(out: &mut String, object: &Value, queue: &mut Vec<String>) {
     for (name, property) in properties {
         let default = match property.get("default") {
             _ if required.contains(&name.as_str()) => "required".to_owned(),
-            Some(Value::Object(_)) => "see there".to_owned(),
+            Some(Value::Null) => "none".to_owned(),
+            Some(Value::Object(members)) if !members.is_empty() => "see there".to_owned(),
             Some(value) => format!("`{value}`"),
             None => "none".to_owned(),
         };
@@ -112,6 +114,11 @@ fn variant_table(out: &mut String, variants: &[Value], queue: &mut Vec<String>) 
                     });
                     fields.collect::<Vec<_>>().join(" ")
                 }
+                None if content.get("$ref").is_none() => {
+                    let kind = type_of(content, queue);
+                    let _ = writeln!(out, "| `{{\"{name}\": {kind}}}` | {text} |");
+                    continue;
+                }
                 None => format!("See {}.", type_of(content, queue)),
             };
             let _ = writeln!(out, "| `{{\"{name}\": {{…}}}}` | {text} {content} |");
@@ -130,6 +137,15 @@ fn type_of(property: &Value, queue: &mut Vec<String>) -> String {
     }
     if let Some(items) = property.get("items") {
         return format!("list of {}", type_of(items, queue));
+    }
+    if let Some(values) = property.get("additionalProperties").filter(|values| values.is_object()) {
+        return format!("map of {}", type_of(values, queue));
+    }
+    // An optional type that is not a simple one: itself, or null.
+    if let Some(choices) = property.get("anyOf").and_then(Value::as_array)
+        && let Some(choice) = choices.iter().find(|choice| choice.get("$ref").is_some())
+    {
+        return type_of(choice, queue);
     }
     match property.get("type") {
         Some(Value::String(name)) => match (property.get("minimum"), property.get("maximum")) {

@@ -3,13 +3,14 @@
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema.
-pub const DOCUMENTS: [&str; 3] = ["client-id", "access-log", "client-registry"];
+pub const DOCUMENTS: [&str; 4] = ["client-id", "access-log", "rate-limit", "client-registry"];
 
 /// The schema of a document.
 pub fn of(document: &str) -> Option<Schema> {
     Some(match document {
         "client-id" => schema_for!(portcullis_client_id::Config),
         "access-log" => schema_for!(portcullis_access_log::Config),
+        "rate-limit" => schema_for!(portcullis_rate_limit::Config),
         "client-registry" => schema_for!(portcullis_client_id::registry::Document),
         _ => return None,
     })

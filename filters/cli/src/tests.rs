@@ -19,6 +19,18 @@ fn the_generated_documentation_has_not_drifted() {
 }
 
 /// The tool and the schema must agree; the schema may be more lenient where a type cannot say what is meant.
+#[track_caller]
+fn assert_agreed(document: &str, good: &Value, bad: &[(&str, Value)]) {
+    let validator = jsonschema::validator_for(schema::of(document).unwrap().as_value()).unwrap();
+    assert!(validator.is_valid(good));
+    check::check(document, good.to_string().as_bytes()).unwrap();
+    for (pointer, value) in bad {
+        let bad = changed(good, pointer, value.clone());
+        assert!(!validator.is_valid(&bad), "the schema takes {pointer}");
+        assert!(check::check(document, bad.to_string().as_bytes()).is_err(), "the module takes {pointer}");
+    }
+}
+
 #[test]
 fn schemas_take_what_modules_take_and_refuse_unknown_and_mistyped_fields() {
     let good = json!({
@@ -28,10 +40,7 @@ fn schemas_take_what_modules_take_and_refuse_unknown_and_mistyped_fields() {
         "cache": {"entries": 5},
         "scope": {"exempt": [{"path_prefix": "/health", "methods": ["GET"]}], "cors_preflight": "exempt"},
     });
-    let validator = jsonschema::validator_for(schema::of("client-id").unwrap().as_value()).unwrap();
-    assert!(validator.is_valid(&good));
-    check::check("client-id", good.to_string().as_bytes()).unwrap();
-    for (pointer, value) in [
+    let bad = [
         ("/unknown", json!(1)),
         ("/auth/per-request/unknown", json!(1)),
         ("/auth/per-request/timeout_ms", json!("1")),
@@ -39,11 +48,41 @@ fn schemas_take_what_modules_take_and_refuse_unknown_and_mistyped_fields() {
         ("/credentials/0", json!("cookie")),
         ("/cache/entries", json!(-1)),
         ("/scope/exempt/0/path_prefix", json!(null)),
-    ] {
-        let bad = changed(&good, pointer, value);
-        assert!(!validator.is_valid(&bad), "the schema takes {pointer}");
-        assert!(check::check("client-id", bad.to_string().as_bytes()).is_err(), "the module takes {pointer}");
-    }
+    ];
+    assert_agreed("client-id", &good, &bad);
+}
+
+#[test]
+fn the_schema_of_rate_limit_takes_and_refuses_what_the_module_does() {
+    let good = json!({
+        "name": "per-client",
+        "key": ["client-id", {"header": {"name": "x"}}, {"query": {"name": "q"}}, {"source-address": {}}, "path"],
+        "limits": [{"max": 10, "period_ms": 1000}, {"max": 1000, "period_ms": 86_400_000}],
+        "tiers": {"gold": {"limits": [{"max": 100, "period_ms": 1000}]}},
+        "headers": "ietf",
+        "rejection": {"status": 429, "body": {"text": "no"}},
+        "store": {"slots": 1024, "precision": {"leased": {"batch": 8}}},
+        "service": {"cluster": "limits", "domain": "shop"},
+    });
+    let bad = [
+        ("/unknown", json!(1)),
+        ("/limits", json!(null)),
+        ("/limits/0/max", json!(0)),
+        ("/limits/0/max", json!("10")),
+        ("/limits/1/period_ms", json!(31_622_400_001_u64)),
+        ("/limits/0/unknown", json!(1)),
+        ("/key/0", json!("cookie")),
+        ("/key/1/header", json!({})),
+        ("/key/3/source-address/prefix_v4", json!(33)),
+        ("/tiers/gold/unknown", json!(1)),
+        ("/headers", json!("x")),
+        ("/rejection/status", json!(200)),
+        ("/rejection/body", json!("no")),
+        ("/store/slots", json!(15)),
+        ("/store/precision/leased/batch", json!(0)),
+        ("/service/timeout_ms", json!(0)),
+    ];
+    assert_agreed("rate-limit", &good, &bad);
 }
 
 #[test]

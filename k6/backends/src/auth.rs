@@ -7,7 +7,6 @@ mod entity_tag;
 mod faults;
 mod registry;
 mod salted_secret;
-mod severable;
 mod stats;
 
 use std::convert::Infallible;
@@ -24,10 +23,10 @@ use self::clients_file::ClientsFile;
 use self::faults::{Fault, FaultSwitch, HUGE_BODY_BYTES};
 use self::registry::Verdict;
 pub(crate) use self::salted_secret::SaltedSecret;
-use self::severable::{Cut, Ending};
 use self::stats::Stats;
 use crate::reply::{self, Reply, ReplyBody};
 use crate::serve::{self, StartError};
+use crate::severable::{self, Cut, Ending};
 
 struct Auth {
     clients: ClientsFile,

@@ -1,12 +1,14 @@
-//! Two small services to put behind a gateway: an upstream that echoes, and an authenticator that can be
-//! told to misbehave. This file is the command line; each subcommand has a module of its own.
+//! Small services to put behind a gateway: an upstream that echoes, an authenticator and a collector of log records
+//! that can be told to misbehave. This file is the command line; each subcommand has a module of its own.
 
 mod auth;
+mod collector;
 mod echo;
 mod filler;
 mod hash_secret;
 mod reply;
 mod serve;
+mod severable;
 
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -19,12 +21,17 @@ use crate::echo::{Directions, MAX_DELAY_MS, MAX_SIZE};
 use crate::serve::StartError;
 
 #[derive(Parser)]
-#[command(version, about = "The upstream and the authenticator that gateway policies are tried against")]
+#[command(
+    version,
+    about = "What gateway policies are tried against: an upstream, an authenticator, a collector"
+)]
 enum Command {
     /// Answer every request: with its own body, with a description of it, or with filler
     Echo(EchoArgs),
     /// Verify client credentials, publish the client registry, and fail on demand
     Auth(AuthArgs),
+    /// Collect log records that come by OTLP/HTTP, and fail on demand
+    Collector(CollectorArgs),
     /// Read a secret from standard input and print its salted digest for a clients file
     HashSecret,
 }
@@ -55,10 +62,18 @@ struct AuthArgs {
     clients: PathBuf,
 }
 
+#[derive(Args)]
+struct CollectorArgs {
+    /// Address to listen on; port 0 picks a free one, which the ready line names
+    #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:4318")]
+    listen: String,
+}
+
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
         Command::Echo(args) => run_echo(&args),
         Command::Auth(args) => auth::run(&args.listen, args.clients),
+        Command::Collector(args) => collector::run(&args.listen),
         Command::HashSecret => hash_secret::run(),
     };
     match outcome {

@@ -1,4 +1,4 @@
-//! What both services share: a listener that says when it is ready, connections that speak HTTP/1.1 or
+//! What the services share: a listener that says when it is ready, connections that speak HTTP/1.1 or
 //! HTTP/2 in clear text as the peer prefers, and an end on SIGINT or SIGTERM.
 
 use std::fmt;

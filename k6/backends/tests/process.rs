@@ -22,9 +22,11 @@ fn names_the_address_that_is_in_use() {
     let taken = TcpListener::bind("127.0.0.1:0").expect("a port");
     let address = taken.local_addr().expect("an address").to_string();
 
-    for args in
-        [&["echo", "--listen", &address] as &[&str], &["auth", "--clients", EXAMPLE, "--listen", &address]]
-    {
+    for args in [
+        &["echo", "--listen", &address] as &[&str],
+        &["auth", "--clients", EXAMPLE, "--listen", &address],
+        &["collector", "--listen", &address],
+    ] {
         let output = run_to_end(args);
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(1));
@@ -62,7 +64,9 @@ fn refuses_flags_out_of_range() {
 #[test]
 fn ends_well_and_promptly_on_a_signal() {
     for signal in ["INT", "TERM"] {
-        for mut backend in [Backend::echo(&["--threads", "2"]), Backend::auth(Path::new(EXAMPLE))] {
+        for mut backend in
+            [Backend::echo(&["--threads", "2"]), Backend::auth(Path::new(EXAMPLE)), Backend::collector()]
+        {
             // An exchange that is under way must not hold the end up.
             let mut raw = backend.raw();
             raw.write("GET /?delay_ms=60000 HTTP/1.1\r\nhost: e\r\n\r\n");

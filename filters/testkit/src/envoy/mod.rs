@@ -19,6 +19,7 @@
 //!
 //! - [`EnvoyConfig`] says what Envoy shall run, [`Envoy`] is the running process.
 //! - [`Backend`] is an upstream that behaves and records; [`HostileServer`] is one that does not behave.
+//! - [`RateLimitService`] is Envoy's reference rate limit service with a [`Redis`] behind it.
 //! - [`h1`] and [`h2`] are clients that send what a test says and nothing else.
 
 mod admin;
@@ -37,6 +38,8 @@ mod metered;
 mod paths;
 mod plugin;
 mod process;
+mod rate_limit_service;
+mod redis;
 mod render;
 mod reply;
 mod runtime;
@@ -56,6 +59,8 @@ pub use message::{Headers, Response};
 pub use paths::{envoy_binary, module_path, workspace_root};
 pub use plugin::{FailurePolicy, WasmPlugin};
 pub use process::{Envoy, Rejected};
+pub use rate_limit_service::RateLimitService;
+pub use redis::Redis;
 pub use reply::Reply;
 pub use start::StartError;
 pub use wait::{PATIENCE, wait_for, wait_until};

@@ -52,6 +52,10 @@ impl Backend {
         Self::start(&["auth", "--clients", clients.to_str().expect("a UTF-8 path")])
     }
 
+    pub fn collector() -> Self {
+        Self::start(&["collector"])
+    }
+
     fn start(args: &[&str]) -> Self {
         let mut child = Command::new(env!("CARGO_BIN_EXE_portcullis-backends"))
             .args(args)
