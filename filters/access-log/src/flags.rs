@@ -7,9 +7,52 @@ const NAMES: [&str; 30] = [
     "SI", "IH", "DPE", "UMSDR", "RFCF", "NFCF", "DT", "UPE", "NC", "OM", "DF", "DO", "DR", "UDO",
 ];
 
+/// The long names, as `%RESPONSE_FLAGS_LONG%` prints them.
+const LONG_NAMES: [&str; 30] = [
+    "FailedLocalHealthCheck",
+    "NoHealthyUpstream",
+    "UpstreamRequestTimeout",
+    "LocalReset",
+    "UpstreamRemoteReset",
+    "UpstreamConnectionFailure",
+    "UpstreamConnectionTermination",
+    "UpstreamOverflow",
+    "NoRouteFound",
+    "DelayInjected",
+    "FaultInjected",
+    "RateLimited",
+    "UnauthorizedExternalService",
+    "RateLimitServiceError",
+    "DownstreamConnectionTermination",
+    "UpstreamRetryLimitExceeded",
+    "StreamIdleTimeout",
+    "InvalidEnvoyRequestHeaders",
+    "DownstreamProtocolError",
+    "UpstreamMaxStreamDurationReached",
+    "ResponseFromCacheFilter",
+    "NoFilterConfigFound",
+    "DurationTimeout",
+    "UpstreamProtocolError",
+    "NoClusterFound",
+    "OverloadManagerTerminated",
+    "DnsResolutionFailed",
+    "DropOverload",
+    "DownstreamRemoteReset",
+    "UnconditionalDropOverload",
+];
+
 /// Appends the names of the flags in `mask`, joined by commas; bits without a name come last, together as one
 /// number.
 pub(crate) fn write(out: &mut Vec<u8>, mask: u64) {
+    write_names(out, mask, &NAMES);
+}
+
+/// The same with the long names.
+pub(crate) fn write_long(out: &mut Vec<u8>, mask: u64) {
+    write_names(out, mask, &LONG_NAMES);
+}
+
+fn write_names(out: &mut Vec<u8>, mask: u64, names: &[&str]) {
     let start = out.len();
     let separate = |out: &mut Vec<u8>| {
         if out.len() > start {
@@ -17,8 +60,10 @@ pub(crate) fn write(out: &mut Vec<u8>, mask: u64) {
         }
     };
     let mut rest = mask;
-    for (bit, name) in NAMES.iter().enumerate() {
-        let flag = 1u64 << bit;
+    for (bit, name) in names.iter().enumerate() {
+        let Some(flag) = u32::try_from(bit).ok().and_then(|bit| 1u64.checked_shl(bit)) else {
+            break;
+        };
         if mask & flag != 0 {
             separate(out);
             out.extend_from_slice(name.as_bytes());
@@ -61,9 +106,11 @@ mod tests {
 
     #[test]
     fn no_name_stands_for_two_flags() {
-        let mut names = NAMES.to_vec();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), NAMES.len());
+        for names in [NAMES, LONG_NAMES] {
+            let mut distinct = names.to_vec();
+            distinct.sort_unstable();
+            distinct.dedup();
+            assert_eq!(distinct.len(), names.len());
+        }
     }
 }

@@ -3,7 +3,7 @@
 use portcullis_policy::time::Timestamp;
 use portcullis_policy::{Outcome, json};
 
-use crate::config::Query;
+use crate::config::Phase;
 use crate::flags;
 
 /// What is known of an exchange. What is not known is left out of the line.
@@ -13,10 +13,10 @@ pub struct Entry<'a> {
     pub time: Timestamp,
     /// The method.
     pub method: Option<&'a [u8]>,
-    /// The path as the client sent it, with its query.
-    pub received_path: Option<&'a [u8]>,
-    /// The path as the policies have left it, with its query.
-    pub forwarded_path: Option<&'a [u8]>,
+    /// The path without its query, ready to be shown.
+    pub path: Option<&'a [u8]>,
+    /// The query with the `?` or `#` before it, ready to be shown; none without a path.
+    pub query: Option<&'a [u8]>,
     /// The protocol with its version.
     pub protocol: Option<&'a [u8]>,
     /// The response's status.
@@ -41,29 +41,27 @@ pub struct Entry<'a> {
     pub client_id: Option<&'a [u8]>,
     /// What policies of the same chain have decided.
     pub outcomes: &'a [Outcome],
-    /// What a policy of another chain says that it has decided.
+    /// What policies of other chains say that they have decided, joined by commas.
     pub reported_outcome: Option<&'a [u8]>,
-}
-
-/// How a line is written.
-#[derive(Debug, Clone, Copy)]
-pub struct Style {
-    /// What becomes of the query string.
-    pub query: Query,
-    /// The longest text of a field in bytes, before it is escaped.
-    pub limit: usize,
+    /// When the line is written, if there are lines at several points.
+    pub phase: Option<Phase>,
+    /// What has been kept of the request's body, ready to be shown.
+    pub request_body: Option<&'a [u8]>,
+    /// What has been kept of the response's body, ready to be shown.
+    pub response_body: Option<&'a [u8]>,
 }
 
 impl Entry<'_> {
     /// Appends the entry to `out` as a JSON object on one line, without a line end. It is valid JSON, and valid
-    /// UTF-8, whatever the fields hold.
-    pub fn write(&self, out: &mut Vec<u8>, style: Style) {
+    /// UTF-8, whatever the fields hold. A text of more than `limit` bytes, before it is escaped, is cut; path and query
+    /// are cut each for itself.
+    pub fn write(&self, out: &mut Vec<u8>, limit: usize) {
         out.extend_from_slice(b"{\"time\":\"");
         self.time.write_rfc3339(out);
         out.push(b'"');
-        let mut line = Line { out, limit: style.limit };
+        let mut line = ObjectWriter { out, limit };
         line.text("method", self.method);
-        line.path(self.received_path, self.forwarded_path, style.query);
+        line.path(self.path, self.query);
         line.text("protocol", self.protocol);
         line.number("status", self.status);
         line.milliseconds("duration_ms", self.duration);
@@ -76,17 +74,22 @@ impl Entry<'_> {
         line.text("details", self.details);
         line.text("client_id", self.client_id);
         line.outcomes(self.outcomes, self.reported_outcome);
+        line.text("phase", self.phase.map(|phase| phase.as_str().as_bytes()));
+        // Bodies have limits of their own.
+        line.limit = usize::MAX;
+        line.text("request_body", self.request_body);
+        line.text("response_body", self.response_body);
         out.push(b'}');
     }
 }
 
 /// A JSON object that has a first field and gets further ones.
-struct Line<'a> {
+struct ObjectWriter<'a> {
     out: &'a mut Vec<u8>,
     limit: usize,
 }
 
-impl Line<'_> {
+impl ObjectWriter<'_> {
     fn name(&mut self, name: &str) {
         self.out.extend_from_slice(b",\"");
         self.out.extend_from_slice(name.as_bytes());
@@ -125,31 +128,21 @@ impl Line<'_> {
         }
     }
 
-    fn path(&mut self, received: Option<&[u8]>, forwarded: Option<&[u8]>, query: Query) {
-        let Some(received) = received else {
+    fn path(&mut self, path: Option<&[u8]>, query: Option<&[u8]>) {
+        let Some(path) = path else {
             return;
         };
-        let (path, received_query) = split_query(received);
         self.name("path");
         self.string(path);
-        match query {
-            Query::Redacted if received_query.is_some() => self.extend_string(b"[redacted]"),
-            Query::Keep => {
-                if let (_, Some(query)) = split_query(forwarded.unwrap_or(received)) {
-                    self.extend_string(query);
-                }
+        if let Some((mark, query)) = query.and_then(<[u8]>::split_first) {
+            // It goes on where the quotation mark stands.
+            self.out.pop();
+            let opening_quote = self.out.len();
+            self.string(query);
+            if let Some(quote) = self.out.get_mut(opening_quote) {
+                *quote = if *mark == b'#' { b'#' } else { b'?' };
             }
-            Query::Redacted | Query::Drop => {}
         }
-    }
-
-    /// Adds a question mark and a query to the string that was written last.
-    fn extend_string(&mut self, query: &[u8]) {
-        self.out.pop();
-        self.out.push(b'?');
-        let opening_quote = self.out.len();
-        self.string(query);
-        self.out.remove(opening_quote);
     }
 
     fn flags(&mut self, flags: Option<u64>) {
@@ -172,17 +165,13 @@ impl Line<'_> {
             self.string(outcome.to_string().as_bytes());
             separator = b',';
         }
-        if let Some(reported) = reported {
+        for outcome in reported.into_iter().flat_map(|reported| reported.split(|byte| *byte == b',')) {
             self.out.push(separator);
-            self.string(reported);
+            self.string(outcome);
+            separator = b',';
         }
         self.out.push(b']');
     }
-}
-
-fn split_query(path: &[u8]) -> (&[u8], Option<&[u8]>) {
-    let mut parts = path.splitn(2, |byte| *byte == b'?');
-    (parts.next().unwrap_or_default(), parts.next())
 }
 
 #[cfg(test)]
@@ -191,11 +180,11 @@ mod tests {
 
     use super::*;
 
-    const STYLE: Style = Style { query: Query::Redacted, limit: 1024 };
+    const LIMIT: usize = 1024;
 
-    fn written(entry: &Entry<'_>, style: Style) -> String {
+    fn written(entry: &Entry<'_>, limit: usize) -> String {
         let mut out = Vec::new();
-        entry.write(&mut out, style);
+        entry.write(&mut out, limit);
         let line = String::from_utf8(out).unwrap();
         assert!(!line.contains(char::is_control), "{line:?}");
         assert!(serde_json::from_str::<serde_json::Value>(&line).unwrap().is_object());
@@ -204,7 +193,7 @@ mod tests {
 
     #[test]
     fn an_entry_without_anything_is_a_line_with_a_time() {
-        assert_eq!(written(&Entry::default(), STYLE), r#"{"time":"1970-01-01T00:00:00.000Z"}"#);
+        assert_eq!(written(&Entry::default(), LIMIT), r#"{"time":"1970-01-01T00:00:00.000Z"}"#);
     }
 
     #[test]
@@ -213,8 +202,8 @@ mod tests {
         let entry = Entry {
             time: Timestamp::from_nanos(1_234_567_890_987_654_321),
             method: Some(b"GET"),
-            received_path: Some(b"/a?b=c"),
-            forwarded_path: Some(b"/a"),
+            path: Some(b"/a"),
+            query: Some(b"?[redacted]"),
             protocol: Some(b"HTTP/1.1"),
             status: Some(200),
             duration: Some(12_345_678),
@@ -231,55 +220,35 @@ mod tests {
                 outcome("rate-limit", Verdict::FailedOpen, "outage"),
             ],
             reported_outcome: Some(b"other:skipped:exempt"),
+            phase: Some(Phase::End),
+            request_body: Some(b"{\"a\":1}"),
+            response_body: Some(b"bye"),
         };
         let expected = concat!(
             r#"{"time":"2009-02-13T23:31:30.987Z","method":"GET","path":"/a?[redacted]","protocol":"HTTP/1.1","#,
             r#""status":200,"duration_ms":12.345,"upstream_ms":0.000,"bytes_in":0,"bytes_out":18446744073709551615,"#,
             r#""upstream":"127.0.0.1:8080","request_id":"11-22","flags":"LH,UH","details":"via_upstream","#,
             r#""client_id":"orders","outcomes":["client-id:passed:verified","rate-limit:failed-open:outage","#,
-            r#""other:skipped:exempt"]}"#,
+            r#""other:skipped:exempt"],"phase":"end","request_body":"{\"a\":1}","response_body":"bye"}"#,
         );
-        assert_eq!(written(&entry, STYLE), expected);
+        assert_eq!(written(&entry, LIMIT), expected);
     }
 
     #[test]
-    fn the_query_is_redacted_kept_or_dropped() {
-        for (received, forwarded, redacted, kept, dropped) in [
-            ("/a", "/a", "/a", "/a", "/a"),
-            ("/a?b", "/a?b", "/a?[redacted]", "/a?b", "/a"),
-            ("/a?", "/a?", "/a?[redacted]", "/a?", "/a"),
-            ("/a?b?c", "/a?b?c", "/a?[redacted]", "/a?b?c", "/a"),
-            ("?b", "?b", "?[redacted]", "?b", ""),
-            // A policy has removed credentials, and another the path's prefix.
-            ("/x/a?b=1&secret=s", "/a?b=1", "/x/a?[redacted]", "/x/a?b=1", "/x/a"),
-            ("/a?secret=s", "/a", "/a?[redacted]", "/a", "/a"),
+    fn path_and_query_are_one_text_and_cut_each_for_itself() {
+        for (path, query, expected) in [
+            ("/a", None, "/a"),
+            ("/a", Some("?b?c"), "/a?b?c"),
+            ("/a", Some("#b"), "/a#b"),
+            ("/a", Some("?"), "/a?"),
+            ("/a", Some(""), "/a"),
+            ("", Some("?b"), "?b"),
+            ("/23456789abcdefghi", Some("?bcdefghijklmnopqrst"), "/23456789abcdefg…?bcdefghijklmnopq…"),
+            ("/23456789abcdefghi", None, "/23456789abcdefg…"),
         ] {
-            for (query, expected) in
-                [(Query::Redacted, redacted), (Query::Keep, kept), (Query::Drop, dropped)]
-            {
-                let entry = Entry {
-                    received_path: Some(received.as_bytes()),
-                    forwarded_path: Some(forwarded.as_bytes()),
-                    ..Entry::default()
-                };
-                let line = written(&entry, Style { query, ..STYLE });
-                let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-                assert_eq!(value["path"], expected, "{received} {query:?}");
-            }
-        }
-    }
-
-    #[test]
-    fn path_and_query_are_cut_each_for_itself() {
-        let entry =
-            Entry { received_path: Some(b"/23456789abcdefghi?bcdefghijklmnopqrst"), ..Entry::default() };
-        for (query, expected) in [
-            (Query::Redacted, "/23456789abcdefg…?[redacted]"),
-            (Query::Keep, "/23456789abcdefg…?bcdefghijklmnopq…"),
-            (Query::Drop, "/23456789abcdefg…"),
-        ] {
-            let line = written(&entry, Style { query, limit: 16 });
-            let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+            let query = query.map(str::as_bytes);
+            let entry = Entry { path: Some(path.as_bytes()), query, ..Entry::default() };
+            let value: serde_json::Value = serde_json::from_str(&written(&entry, 16)).unwrap();
             assert_eq!(value["path"], expected);
         }
     }
@@ -288,28 +257,29 @@ mod tests {
     fn every_byte_in_every_text_gives_one_line_of_json() {
         for byte in 0..=255 {
             let text = [b'a', byte, b'b'];
-            let path = [b'/', byte, b'?', byte, b'q'];
-            for query in [Query::Redacted, Query::Keep, Query::Drop] {
-                let entry = Entry {
-                    method: Some(&text),
-                    received_path: Some(&path),
-                    protocol: Some(&text),
-                    upstream: Some(&text),
-                    request_id: Some(&text),
-                    details: Some(&text),
-                    client_id: Some(&text),
-                    reported_outcome: Some(&text),
-                    ..Entry::default()
-                };
-                let line = written(&entry, Style { query, ..STYLE });
-                let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-                if byte.is_ascii() {
-                    let text = String::from_utf8(text.to_vec()).unwrap();
-                    for field in ["method", "protocol", "upstream", "request_id", "details", "client_id"] {
-                        assert_eq!(value[field], text, "{byte:#04x}");
-                    }
-                    assert_eq!(value["outcomes"][0], text, "{byte:#04x}");
+            let path = [b'/', byte];
+            let query = [byte, b'q'];
+            let entry = Entry {
+                method: Some(&text),
+                path: Some(&path),
+                query: Some(&query),
+                protocol: Some(&text),
+                upstream: Some(&text),
+                request_id: Some(&text),
+                details: Some(&text),
+                client_id: Some(&text),
+                reported_outcome: Some(&text),
+                ..Entry::default()
+            };
+            let line = written(&entry, LIMIT);
+            let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+            if byte.is_ascii() {
+                let text = String::from_utf8(text.to_vec()).unwrap();
+                for field in ["method", "protocol", "upstream", "request_id", "details", "client_id"] {
+                    assert_eq!(value[field], text, "{byte:#04x}");
                 }
+                let outcomes: Vec<&str> = text.split(',').collect();
+                assert_eq!(value["outcomes"], serde_json::json!(outcomes), "{byte:#04x}");
             }
         }
     }
@@ -319,7 +289,7 @@ mod tests {
         let long = vec![b'x'; 100_000];
         let entry = Entry {
             method: Some(&long),
-            received_path: Some(&long),
+            path: Some(&long),
             protocol: Some(&long),
             upstream: Some(&long),
             request_id: Some(&long),
@@ -328,7 +298,7 @@ mod tests {
             reported_outcome: Some(&long),
             ..Entry::default()
         };
-        let value: serde_json::Value = serde_json::from_str(&written(&entry, STYLE)).unwrap();
+        let value: serde_json::Value = serde_json::from_str(&written(&entry, LIMIT)).unwrap();
         let expected = format!("{}…", "x".repeat(1024));
         for field in ["method", "path", "protocol", "upstream", "request_id", "details", "client_id"] {
             assert_eq!(value[field], expected, "{field}");

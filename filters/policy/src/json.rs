@@ -5,9 +5,8 @@ use core::fmt::Write;
 /// Appends `bytes` as a JSON string, quotes included, of at most `limit` bytes of input; longer input is cut at
 /// a character boundary and ends in `…`.
 ///
-/// The result is always valid JSON on a single line, whatever the bytes: control characters (C0, DEL and C1,
-/// which terminals obey) and the line separators U+2028 and U+2029 become `\uXXXX`, and each byte that is not
-/// part of valid UTF-8 becomes `\xNN` as text.
+/// The result is always valid JSON on a single line, whatever the bytes: characters of which [`must_be_escaped`] says
+/// so become `\uXXXX`, and each byte that is not part of valid UTF-8 becomes `\xNN` as text.
 pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
     out.push(b'"');
     let (kept, cut) = match bytes.get(..limit) {
@@ -29,6 +28,22 @@ pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
     out.push(b'"');
 }
 
+/// Whether a character would let a text look like something else: control characters (C0, DEL and C1, which terminals
+/// obey), the line separators U+2028 and U+2029, characters of no width, and those that change the direction of text
+/// (Unicode Standard Annex #9).
+pub fn must_be_escaped(character: char) -> bool {
+    character.is_control()
+        || matches!(
+            character,
+            '\u{61c}'
+                | '\u{200b}'..='\u{200f}'
+                | '\u{2028}'..='\u{202e}'
+                | '\u{2060}'
+                | '\u{2066}'..='\u{2069}'
+                | '\u{feff}'
+        )
+}
+
 /// Drops an incomplete UTF-8 sequence at the end, which the cut itself may have made.
 fn without_partial_character(bytes: &[u8]) -> &[u8] {
     match core::str::from_utf8(bytes) {
@@ -47,7 +62,7 @@ fn write_escaped(out: &mut Vec<u8>, text: &str) {
             '\n' => b"\\n",
             '\r' => b"\\r",
             '\t' => b"\\t",
-            '\0'..='\u{1f}' | '\u{7f}'..='\u{9f}' | '\u{2028}' | '\u{2029}' => b"",
+            character if must_be_escaped(character) => b"",
             _ => continue,
         };
         out.extend_from_slice(bytes.get(clean_from..at).unwrap_or_default());
@@ -81,6 +96,8 @@ mod tests {
             (b"a\"b\\c", r#""a\"b\\c""#),
             (b"\n\r\t\x00\x1b[31m\x7f", r#""\n\r\t\u0000\u001b[31m\u007f""#),
             ("é\u{9b}\u{2028}".as_bytes(), "\"é\\u009b\\u2028\""),
+            ("a\u{200b}\u{202e}b".as_bytes(), "\"a\\u200b\\u202eb\""),
+            ("\u{200f}\u{2066}\u{2069}\u{feff}".as_bytes(), "\"\\u200f\\u2066\\u2069\\ufeff\""),
             (b"\xff\xc3", r#""\\xff\\xc3""#),
             (b"a\xed\xa0\x80b", r#""a\\xed\\xa0\\x80b""#),
         ] {

@@ -1,35 +1,22 @@
 //! The policy in real Envoy, alone, beside client-id and behind it in the gateway chain.
 #![cfg(test)]
 
+mod access_logger;
+mod bodies;
+mod capabilities;
+mod parity;
+mod sinks;
+mod support;
+
 use std::time::Duration;
 
 use portcullis_testkit::envoy::Behaviour;
 use portcullis_testkit::envoy::{
     Backend, ClosedPort, Cluster, Envoy, EnvoyConfig, HostileServer, PATIENCE, Reply, WasmPlugin, h1, h2,
-    wait_for, wait_until,
+    wait_until,
 };
 use serde_json::{Value, json};
-
-/// The log lines of the policy so far; what is no JSON after Envoy's prefix fails the test.
-fn lines(envoy: &Envoy) -> Vec<Value> {
-    envoy
-        .log_lines()
-        .iter()
-        .filter_map(|line| line.split_once("{\"time\":").map(|(_, rest)| format!("{{\"time\":{rest}")))
-        .map(|json| serde_json::from_str(&json).unwrap_or_else(|error| panic!("{error}: {json}")))
-        .collect()
-}
-
-/// The line at this place, from 0, as soon as it is there.
-fn line(envoy: &Envoy, at: usize) -> Value {
-    wait_for("a log line", PATIENCE, || lines(envoy).into_iter().nth(at))
-}
-
-fn alone(backend: &Backend) -> EnvoyConfig {
-    EnvoyConfig::new()
-        .cluster(Cluster::http1("backend", backend.addr()))
-        .filter(WasmPlugin::module("access-log").json_configuration(&json!({})))
-}
+use support::{alone, line, lines, marked};
 
 fn auth_admitting() -> Backend {
     Backend::replying(Reply::status(200).header("x-client-tier", "gold"))
@@ -97,6 +84,37 @@ fn tells_who_called_and_what_was_decided_in_a_chain() {
     assert_eq!(admitted["client_id"], "acme");
     assert_eq!(admitted["outcomes"], json!(["client-id:passed:admitted"]));
     assert_eq!(admitted["path"], "/a?x=1");
+    assert!(!envoy.log_lines().iter().any(|line| line.contains("hunter2")));
+}
+
+/// client-id leaves the credentials of exempt requests where they are, and has told their names to the chain.
+#[test]
+fn hides_the_credentials_of_exempt_requests_in_a_chain() {
+    let (backend, auth) = (Backend::start(), auth_admitting());
+    let client_id = json!({
+        "auth": {"per-request": {"cluster": "auth"}},
+        "credentials": [
+            {"headers": {"id": "x-app", "secret": "x-app-key"}},
+            {"query": {"id": "app", "secret": "app_key"}},
+        ],
+        "scope": {"exempt": [{"path_prefix": "/public"}]},
+    });
+    let access_log = json!({
+        "query": "keep",
+        "format": {"text": "@line@ %REQ(X-APP-KEY)% %REQ(:PATH)% %PORTCULLIS(OUTCOMES)%"},
+    });
+    let document = json!({"policies": [{"client-id": client_id}, {"access-log": access_log}]});
+    let gateway = WasmPlugin::module("gateway").json_configuration(&document);
+    let envoy = Envoy::start(&clusters(&backend, &auth).filter(gateway));
+    let path = "/public?app=acme&app_key=hunter2&x=1";
+    let key: [(&str, &[u8]); 1] = [("x-app-key", b"hunter2")];
+    assert_eq!(h1::request(envoy.addr(), "GET", path, &key, b"").status, 200);
+    wait_until("our line", PATIENCE, || !marked(&envoy, "@line@ ").is_empty());
+    assert_eq!(
+        marked(&envoy, "@line@ "),
+        ["[redacted] /public?app=[redacted]&app_key=[redacted]&x=1 client-id:skipped:exempt"]
+    );
+    assert_eq!(backend.requests()[0].path, path);
     assert!(!envoy.log_lines().iter().any(|line| line.contains("hunter2")));
 }
 

@@ -5,7 +5,9 @@ use portcullis_policy::{Chain, Policy};
 
 portcullis_host::module! {
     name: "access-log",
-    callbacks: [LOG],
+    callbacks: [
+        REQUEST_HEADERS, REQUEST_BODY, RESPONSE_HEADERS, RESPONSE_BODY, CALL_OUT, TICK, LOG, SHUTDOWN,
+    ],
     needs: AccessLog::CALLBACKS,
     chain: |document| Chain::new().then_configured::<AccessLog>(document),
 }

@@ -1,85 +1,15 @@
-//! The policy in a chain, on a host in the test's own process.
-#![cfg(test)]
+//! The line of the default format.
 
 use std::time::Duration;
 
 use portcullis_access_log::AccessLog;
+use portcullis_policy::Chain;
 use portcullis_policy::host::Level;
 use portcullis_policy::time::Timestamp;
-use portcullis_policy::{
-    Callbacks, Chain, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, Identity, Outcome, Policy, Reply,
-    Verdict,
-};
 use portcullis_testkit::inprocess::{Fault, SharedData, TestHost, Worker};
-use serde_json::{Value, json};
+use serde_json::json;
 
-/// 2026-01-31T08:15:30.125Z.
-const BEGAN: u64 = 1_769_847_330_125_000_000;
-
-const PROPERTIES: [(&[&str], &[u8]); 10] = [
-    (&["request", "time"], &BEGAN.to_le_bytes()),
-    (&["request", "protocol"], b"HTTP/1.1"),
-    (&["request", "duration"], &12_345_678u64.to_le_bytes()),
-    (&["request", "size"], &5u64.to_le_bytes()),
-    (&["response", "code"], &200u64.to_le_bytes()),
-    (&["response", "size"], &1024u64.to_le_bytes()),
-    (&["response", "flags"], &0u64.to_le_bytes()),
-    (&["response", "code_details"], b"via_upstream"),
-    (&["response", "backend_latency"], &9_000_000u64.to_le_bytes()),
-    (&["upstream", "address"], b"10.0.0.7:8080"),
-];
-
-const HEADERS: [(&str, &str); 4] =
-    [(":method", "POST"), (":path", "/orders?id=7"), (":authority", "shop"), ("x-request-id", "11-22")];
-
-/// What a policy before the access log does: identifies the caller, or refuses it, and takes secrets out of the
-/// path.
-struct Gate;
-
-impl Policy for Gate {
-    const NAME: &'static str = "gate";
-    const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS;
-    type Config = ();
-    type State = ();
-
-    fn from_config((): ()) -> Result<Self, ConfigError> {
-        Ok(Self)
-    }
-
-    fn on_request_headers(&mut self, (): &mut (), exchange: &mut Exchange<'_>, _: EndOfStream) -> Flow {
-        let outcome = |verdict, reason| Outcome { policy: Self::NAME, verdict, reason };
-        if exchange.request_headers().is_ok_and(|headers| headers.contains("who")) {
-            let _ = exchange.set_request_header(":path", b"/orders?id=7");
-            exchange.set_identity(Identity { client_id: "o\"r\n".to_owned(), ..Identity::default() }.into());
-            exchange.record(outcome(Verdict::Passed, "verified"));
-            return Flow::Continue;
-        }
-        exchange.record(outcome(Verdict::Rejected, "missing"));
-        Flow::Reply(Box::new(Reply::new(401, "Unauthorized", "gate_missing")))
-    }
-}
-
-fn access_log(document: &str) -> Chain {
-    Chain::new().then_configured::<AccessLog>(document.as_bytes()).unwrap()
-}
-
-fn give_all(worker: &Worker, id: ExchangeId) {
-    for (path, value) in PROPERTIES {
-        worker.host.give_property(id, path, value);
-    }
-}
-
-/// The only line that has been written, which must be one line of JSON.
-fn line(worker: &Worker) -> Value {
-    let lines = worker.log_lines(Level::Info);
-    assert_eq!(lines.len(), 1, "{lines:?}");
-    assert!(!lines[0].contains(char::is_control), "{lines:?}");
-    serde_json::from_str(&lines[0]).unwrap()
-}
-
-fn names(line: &Value) -> Vec<&str> {
-    line.as_object().unwrap().keys().map(String::as_str).collect()
-}
+use crate::support::{BEGAN, Gate, HEADERS, PROPERTIES, access_log, give_all, line, names};
 
 #[test]
 fn a_request_that_went_through_gives_one_line_when_it_is_over() {
@@ -152,17 +82,18 @@ fn the_caller_is_named_as_policies_of_the_chain_have_established_it() {
 }
 
 #[test]
-fn the_caller_is_named_as_a_policy_in_a_filter_of_its_own_has_established_it() {
+fn policies_in_filters_of_their_own_say_who_called_and_what_they_decided() {
     let mut worker = Worker::start(access_log("")).unwrap();
     let id = worker.request(HEADERS);
     worker.host.give_property(id, &["portcullis.client_id"], b"orders\xff");
     worker.host.give_property(id, &["portcullis.client-id.outcome"], b"client-id:passed:verified");
+    worker.host.give_property(id, &["portcullis.rate-limit.outcome"], b"rate-limit:rejected:quota-exceeded");
 
     worker.finish(id);
 
     let line = line(&worker);
     assert_eq!(line["client_id"], "orders\\xff");
-    assert_eq!(line["outcomes"], json!(["client-id:passed:verified"]));
+    assert_eq!(line["outcomes"], json!(["client-id:passed:verified", "rate-limit:rejected:quota-exceeded"]));
 }
 
 #[test]
@@ -292,7 +223,8 @@ fn bytes_that_are_no_text_do_not_break_the_line() {
     for name in ["path", "protocol", "details", "upstream", "request_id", "client_id"] {
         assert_eq!(line[name], text, "{name}");
     }
-    assert_eq!(line["outcomes"], json!([text]));
+    let outcomes: Vec<&str> = text.split(',').collect();
+    assert_eq!(line["outcomes"], json!(outcomes));
 }
 
 #[test]
