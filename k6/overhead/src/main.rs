@@ -17,6 +17,7 @@ use lexopt::prelude::*;
 use portcullis_testkit::envoy::{Envoy, workspace_root};
 
 use crate::statistics::Quartiles;
+use crate::variants::Peers;
 
 const USAGE: &str = "\
 Usage: portcullis-overhead [--rounds N] [--requests N] [--only NAME,NAME…] [--json FILE]
@@ -104,7 +105,8 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
     let clients = workspace_root().join("k6/backends/clients.example.json");
     let echo = Backend::start(&["echo", "--size", "1024"])?;
     let auth = Backend::start(&["auth", "--clients", clients.to_str().ok_or("a path that is not text")?])?;
-    let known = variants::all(echo.addr, auth.addr);
+    let collector = Backend::start(&["collector"])?;
+    let known = variants::all(Peers { echo: echo.addr, auth: auth.addr, collector: collector.addr });
     if let Some(unknown) =
         options.only.iter().flatten().find(|name| known.iter().all(|variant| variant.name != *name))
     {

@@ -14,18 +14,28 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
         "proxy_on_memory_allocate",
         "proxy_on_vm_start",
     ];
-    const CLIENT_ID: &[&str] = &[
+    /// What it takes to hold a request for a call-out.
+    const CALLS_OUT: &[&str] = &[
         "proxy_on_http_call_response",
         "proxy_on_request_body",
         "proxy_on_request_headers",
         "proxy_on_request_trailers",
         "proxy_on_tick",
     ];
+    const RATE_LIMIT: &[&str] = &["proxy_on_response_headers"];
+    const ACCESS_LOG: &[&str] = &[
+        "proxy_on_done",
+        "proxy_on_log",
+        "proxy_on_response_body",
+        "proxy_on_response_headers",
+        "proxy_on_response_trailers",
+    ];
     for (name, callbacks) in [
         ("no-op", &[&["proxy_on_log", "proxy_on_request_headers", "proxy_on_response_headers"][..]][..]),
-        ("client-id", &[CLIENT_ID]),
-        ("access-log", &[&["proxy_on_log"]]),
-        ("gateway", &[CLIENT_ID, &["proxy_on_log"]]),
+        ("client-id", &[CALLS_OUT]),
+        ("rate-limit", &[CALLS_OUT, RATE_LIMIT]),
+        ("access-log", &[CALLS_OUT, ACCESS_LOG]),
+        ("gateway", &[CALLS_OUT, RATE_LIMIT, ACCESS_LOG]),
     ] {
         let mut expected: Vec<&str> = [ALWAYS, &callbacks.concat()].concat();
         expected.sort_unstable();
@@ -38,7 +48,7 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
 
 #[test]
 fn a_module_needs_no_more_of_wasi_than_a_panic_message_a_clock_and_randomness() {
-    for name in ["no-op", "client-id", "access-log", "gateway"] {
+    for name in ["no-op", "client-id", "rate-limit", "access-log", "gateway"] {
         for (from, import) in module(name).imports() {
             let known = from == "env"
                 || [

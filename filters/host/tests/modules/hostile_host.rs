@@ -140,6 +140,7 @@ fn callbacks_in_any_order_and_for_strangers_do_not_make_a_module_trap() {
                 ("proxy_on_http_call_response", vec![id.0, 9, u32::MAX, u32::MAX, u32::MAX]),
                 ("proxy_on_tick", vec![id.0]),
                 ("proxy_on_log", vec![id.0]),
+                ("proxy_on_done", vec![id.0]),
                 ("proxy_on_context_create", vec![id.0, 1]),
                 ("proxy_on_context_create", vec![id.0, 0]),
                 ("proxy_on_configure", vec![id.0, u32::MAX]),

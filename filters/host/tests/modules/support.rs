@@ -10,9 +10,10 @@ use serde_json::{Value, json};
 
 /// The module of this name in `dist/`.
 pub(crate) fn module(name: &str) -> &'static Module {
-    static MODULES: [(&str, OnceLock<Module>); 4] = [
+    static MODULES: [(&str, OnceLock<Module>); 5] = [
         ("no-op", OnceLock::new()),
         ("client-id", OnceLock::new()),
+        ("rate-limit", OnceLock::new()),
         ("access-log", OnceLock::new()),
         ("gateway", OnceLock::new()),
     ];
@@ -33,16 +34,38 @@ pub(crate) fn registry() -> Value {
     json!({"auth": {"registry": {"cluster": "auth"}}})
 }
 
+/// Two limits that are counted here, for the client or for want of one, and told in the most elaborate headers.
+pub(crate) fn rate_limit() -> Value {
+    json!({"key": ["client-id", {"source-address": {"trusted_hops": 1}}], "headers": "kong",
+        "limits": [{"max": 2, "period_ms": 1000}, {"max": 9, "period_ms": 60_000}]})
+}
+
+/// Limits that a service counts, with local ones for its outages.
+pub(crate) fn rate_limit_service() -> Value {
+    let mut config = rate_limit();
+    config["service"] = json!({"cluster": "limits", "domain": "d"});
+    config
+}
+
+/// Lines at every opportunity, with everything that costs host calls, to every sink.
+pub(crate) fn access_log() -> Value {
+    json!({"phases": ["request", "response", "end"], "capture": {"request": {}, "response": {}},
+        "sinks": ["envoy-log", {"filter-state": {}}, {"otlp": {"cluster": "collector"}}]})
+}
+
 /// Every module with every kind of configuration that it takes.
 pub(crate) fn subjects() -> Vec<(&'static str, Value)> {
-    let gateway = |client_id: Value| json!({"policies": [{"client-id": client_id}, {"access-log": {}}]});
+    let gateway = |client_id: Value, rate_limit: Value| json!({"policies": [{"client-id": client_id}, {"rate-limit": rate_limit}, {"access-log": access_log()}]});
     vec![
         ("no-op", json!({})),
         ("client-id", per_request()),
         ("client-id", registry()),
+        ("rate-limit", rate_limit()),
+        ("rate-limit", rate_limit_service()),
         ("access-log", json!({})),
-        ("gateway", gateway(per_request())),
-        ("gateway", gateway(registry())),
+        ("access-log", access_log()),
+        ("gateway", gateway(per_request(), rate_limit())),
+        ("gateway", gateway(registry(), rate_limit_service())),
     ]
 }
 

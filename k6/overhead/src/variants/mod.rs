@@ -1,0 +1,121 @@
+//! What is measured.
+
+mod native;
+mod ours;
+
+use std::net::SocketAddr;
+
+use portcullis_testkit::envoy::{Cluster, EnvoyConfig, WasmPlugin, workspace_root};
+use serde_json::json;
+
+/// An Envoy with something in its chain of filters.
+pub struct Variant {
+    pub name: &'static str,
+    pub title: &'static str,
+    pub config: EnvoyConfig,
+}
+
+/// The servers that every variant can reach.
+#[derive(Clone, Copy)]
+pub struct Peers {
+    pub echo: SocketAddr,
+    pub auth: SocketAddr,
+    pub collector: SocketAddr,
+}
+
+/// Every variant, the baseline first.
+pub fn all(peers: Peers) -> Vec<Variant> {
+    let bare = || {
+        EnvoyConfig::new()
+            .cluster(Cluster::http1("echo", peers.echo))
+            .cluster(Cluster::http1("auth", peers.auth))
+            .cluster(Cluster::http1("collector", peers.collector))
+            .workers(1)
+            .argument("--log-path")
+            .argument("/dev/null")
+    };
+    let with = |policies: &[WasmPlugin]| policies.iter().cloned().fold(bare(), EnvoyConfig::filter);
+    let sdk = WasmPlugin::at("sdk-no-op", workspace_root().join("dist/bench/sdk-no-op.wasm"));
+    let variant = |name, title, config| Variant { name, title, config };
+    let alone = |name, title, policy: &ours::Policy| variant(name, title, with(&[policy.alone()]));
+
+    let (client_id, counted) = (ours::client_id(), ours::rate_limit(json!({})));
+    let announced = ours::rate_limit(json!({"headers": "mule"}));
+    let leased = ours::rate_limit(json!({"store": {"precision": {"leased": {"batch": 100}}}}));
+    let log = ours::access_log(json!({}));
+    let log_to_state = ours::access_log(json!({"sinks": [{"filter-state": {}}]}));
+    let log_to_collector = ours::access_log(json!({"sinks": [{"otlp": {"cluster": "collector"}}]}));
+    let log_few = ours::access_log(json!({"format": {"json": {
+        "time": "%START_TIME%", "method": "%REQ(:METHOD)%", "path": "%REQ(:PATH)%",
+        "status": "%RESPONSE_CODE%", "client": "%PORTCULLIS(CLIENT_ID)%", "outcomes": "%PORTCULLIS(OUTCOMES)%",
+    }}}));
+
+    vec![
+        variant("bare", "bare Envoy", bare()),
+        variant("sdk-no-op", "no-op, raw SDK", bare().filter(sdk)),
+        variant("no-op", "no-op, ours", bare().filter(ours::no_op())),
+        alone("client-id", "client-id, cached", &client_id),
+        alone("rate-limit", "rate-limit", &counted),
+        alone("rate-limit-headers", "rate-limit with headers", &announced),
+        alone("rate-limit-leased", "rate-limit, leased", &leased),
+        alone("access-log", "access-log to Envoy's log", &log),
+        alone("access-log-few", "access-log to Envoy's log, six fields", &log_few),
+        variant(
+            "access-log-state",
+            "access-log to filter state, with the native logger that prints it",
+            with(&[log_to_state.alone()]).merge_connection_manager(native::state_log()),
+        ),
+        alone("access-log-otlp", "access-log to a collector", &log_to_collector),
+        variant(
+            "three-filters",
+            "client-id, rate-limit and access-log, three filters",
+            with(&[client_id.alone(), counted.alone(), log.alone()]),
+        ),
+        variant(
+            "chain",
+            "client-id, rate-limit and access-log, one chain",
+            with(&[ours::chain(&[&client_id, &counted, &log])]),
+        ),
+        variant(
+            "chain-headers",
+            "the same with headers",
+            with(&[ours::chain(&[&client_id, &announced, &log])]),
+        ),
+        variant(
+            "chain-lean",
+            "the same chain, leased, with a log of six fields",
+            with(&[ours::chain(&[&client_id, &leased, &log_few])]),
+        ),
+        variant(
+            "chain-no-log",
+            "client-id and rate-limit, one chain",
+            with(&[ours::chain(&[&client_id, &counted])]),
+        ),
+        variant(
+            "native-rate-limit",
+            "native local_ratelimit",
+            bare().native_filter(native::local_rate_limit(&json!({}))),
+        ),
+        variant(
+            "native-rate-limit-headers",
+            "native local_ratelimit with headers",
+            bare().native_filter(native::local_rate_limit(
+                &json!({"enable_x_ratelimit_headers": "DRAFT_VERSION_03"}),
+            )),
+        ),
+        variant(
+            "native-ext-authz",
+            "native ext_authz over HTTP",
+            bare().native_filter(native::ext_authz(peers.auth)),
+        ),
+        variant("native-log", "native JSON access log", bare().merge_connection_manager(native::json_log())),
+        variant(
+            "native-three",
+            "native ext_authz, local_ratelimit and JSON access log",
+            bare()
+                .native_filter(native::ext_authz(peers.auth))
+                .native_filter(native::local_rate_limit(&json!({})))
+                .merge_connection_manager(native::json_log()),
+        ),
+    ]
+}

@@ -1,0 +1,66 @@
+//! Envoy's own filters and loggers that do the like.
+
+use std::net::SocketAddr;
+
+use serde_json::{Value, json};
+
+pub(super) fn ext_authz(auth: SocketAddr) -> Value {
+    json!({
+        "name": "envoy.filters.http.ext_authz",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.filters.http.ext_authz.v3.ExtAuthz",
+            "http_service": {
+                "server_uri": {"uri": format!("http://{auth}"), "cluster": "auth", "timeout": "1s"},
+                "path_prefix": "/verify",
+                "authorization_request": {"headers_to_add": [
+                    {"key": "authorization", "value": "Basic YWNtZTphY21lLXNlY3JldC0x"},
+                ]},
+            },
+        },
+    })
+}
+
+/// A bucket that is never empty: what is measured is the counting.
+pub(super) fn local_rate_limit(further: &Value) -> Value {
+    let always = json!({"default_value": {"numerator": 100, "denominator": "HUNDRED"}});
+    let mut config = json!({
+        "@type": "type.googleapis.com/envoy.extensions.filters.http.local_ratelimit.v3.LocalRateLimit",
+        "stat_prefix": "local_rate_limit",
+        "token_bucket": {"max_tokens": 1_000_000_000, "tokens_per_fill": 1_000_000_000, "fill_interval": "6s"},
+        "filter_enabled": always,
+        "filter_enforced": always,
+    });
+    if let (Value::Object(config), Value::Object(further)) = (&mut config, further) {
+        config.extend(further.clone());
+    }
+    json!({"name": "envoy.filters.http.local_ratelimit", "typed_config": config})
+}
+
+/// The fields of our own log line, as far as Envoy has them.
+pub(super) fn json_log() -> Value {
+    file_log(&json!({"json_format": {
+        "time": "%START_TIME%", "method": "%REQ(:METHOD)%", "path": "%REQ(:PATH)%",
+        "protocol": "%PROTOCOL%", "status": "%RESPONSE_CODE%", "duration_ms": "%DURATION%",
+        "bytes_in": "%BYTES_RECEIVED%", "bytes_out": "%BYTES_SENT%", "upstream": "%UPSTREAM_HOST%",
+        "request_id": "%REQ(X-REQUEST-ID)%", "flags": "%RESPONSE_FLAGS%",
+        "details": "%RESPONSE_CODE_DETAILS%",
+    }}))
+}
+
+/// The line that access-log has left in the filter state.
+pub(super) fn state_log() -> Value {
+    file_log(&json!({"text_format_source": {
+        "inline_string": "%FILTER_STATE(wasm.portcullis.access_log:PLAIN)%\n",
+    }}))
+}
+
+fn file_log(format: &Value) -> Value {
+    json!({"access_log": [{
+        "name": "envoy.access_loggers.file",
+        "typed_config": {
+            "@type": "type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog",
+            "path": "/dev/null",
+            "log_format": format,
+        },
+    }]})
+}
