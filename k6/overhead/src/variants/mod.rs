@@ -61,6 +61,11 @@ pub fn all(peers: Peers) -> Vec<Variant> {
         alone("access-log", "access-log to Envoy's log", &log),
         alone("access-log-few", "access-log to Envoy's log, six fields", &log_few),
         variant(
+            "access-log-granted",
+            "access-log to Envoy's log, granted the log callback alone",
+            with(&[ours::granting(log.alone(), "log")]),
+        ),
+        variant(
             "access-log-state",
             "access-log to filter state, with the native logger that prints it",
             with(&[log_to_state.alone()]).merge_connection_manager(native::state_log()),
@@ -85,6 +90,14 @@ pub fn all(peers: Peers) -> Vec<Variant> {
             "chain-lean",
             "the same chain, leased, with a log of six fields",
             with(&[ours::chain(&[&client_id, &leased, &log_few])]),
+        ),
+        variant(
+            "chain-granted",
+            "the chain without headers, granted the callbacks that it needs",
+            with(&[ours::granting(
+                ours::chain(&[&client_id, &counted, &log]),
+                "request_headers request_body request_trailers http_call_response tick log",
+            )]),
         ),
         variant(
             "chain-no-log",

@@ -53,3 +53,19 @@ fn extend(document: &mut Value, further: Value) {
 fn plugin(module: &str, document: &Value) -> WasmPlugin {
     WasmPlugin::module(module).json_configuration(document).failure_policy(FailurePolicy::FailClosed)
 }
+
+/// What every module may call, and what Envoy must call in each.
+const ALWAYS: &str = "proxy_on_configure proxy_on_context_create proxy_on_delete proxy_on_vm_start \
+    proxy_add_header_map_value proxy_continue_stream proxy_define_metric proxy_done proxy_get_buffer_bytes \
+    proxy_get_current_time_nanoseconds proxy_get_header_map_pairs proxy_get_property proxy_get_shared_data \
+    proxy_http_call proxy_increment_metric proxy_log proxy_record_metric proxy_remove_header_map_value \
+    proxy_replace_header_map_value proxy_send_local_response proxy_set_buffer_bytes \
+    proxy_set_effective_context proxy_set_property proxy_set_shared_data proxy_set_tick_period_milliseconds \
+    clock_time_get environ_get environ_sizes_get fd_write proc_exit random_get";
+
+/// The plugin with these callbacks and no others: Envoy does not enter the VM for what the capabilities leave out.
+pub(super) fn granting(plugin: WasmPlugin, callbacks: &str) -> WasmPlugin {
+    let callbacks: Vec<String> =
+        callbacks.split_whitespace().map(|callback| format!("proxy_on_{callback}")).collect();
+    plugin.capabilities(ALWAYS.split_whitespace().chain(callbacks.iter().map(String::as_str)))
+}
