@@ -13,6 +13,7 @@ pub mod host;
 pub mod json;
 pub mod metrics;
 pub mod percent;
+pub mod protobuf;
 pub mod protobuf_struct;
 pub mod reply;
 pub mod scope;

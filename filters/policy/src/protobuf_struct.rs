@@ -5,6 +5,7 @@
 //! The order of an object's members is lost on the way.
 
 use crate::json;
+use crate::protobuf::{Field, field};
 
 /// How deep values may nest: as deep as serde_json reads.
 const MAX_DEPTH: u32 = 128;
@@ -14,46 +15,6 @@ pub fn to_json(message: &[u8]) -> Option<Vec<u8>> {
     let mut out = Vec::new();
     write_struct(message, &mut out, MAX_DEPTH)?;
     Some(out)
-}
-
-enum Field<'a> {
-    Varint(u64),
-    Double(f64),
-    Bytes(&'a [u8]),
-}
-
-/// Takes one field: its number and its value.
-fn field<'a>(rest: &mut &'a [u8]) -> Option<(u64, Field<'a>)> {
-    let tag = varint(rest)?;
-    let value = match tag & 7 {
-        0 => Field::Varint(varint(rest)?),
-        1 => {
-            let (bytes, after) = rest.split_first_chunk::<8>()?;
-            *rest = after;
-            Field::Double(f64::from_le_bytes(*bytes))
-        }
-        2 => {
-            let length = usize::try_from(varint(rest)?).ok()?;
-            let (bytes, after) = rest.split_at_checked(length)?;
-            *rest = after;
-            Field::Bytes(bytes)
-        }
-        _ => return None,
-    };
-    Some((tag >> 3, value))
-}
-
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, after) = rest.split_first()?;
-        *rest = after;
-        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 /// `message Struct { map<string, Value> fields = 1; }`

@@ -1,5 +1,6 @@
 //! Dynamic metadata, which the host gives as a serialized `envoy.config.core.v3.Metadata`.
 
+use portcullis_policy::protobuf::{Field, field};
 use portcullis_policy::protobuf_struct;
 use serde_json::Value;
 
@@ -50,27 +51,10 @@ fn filter_metadata<'a>(mut message: &'a [u8], filter: &[u8]) -> Option<&'a [u8]>
 
 /// Takes a field, all of which are length-delimited in these messages.
 fn length_delimited<'a>(rest: &mut &'a [u8]) -> Option<(u64, &'a [u8])> {
-    let tag = varint(rest)?;
-    if tag & 7 != 2 {
-        return None;
+    match field(rest)? {
+        (number, Field::Bytes(content)) => Some((number, content)),
+        _ => None,
     }
-    let length = usize::try_from(varint(rest)?).ok()?;
-    let (content, after) = rest.split_at_checked(length)?;
-    *rest = after;
-    Some((tag >> 3, content))
-}
-
-fn varint(rest: &mut &[u8]) -> Option<u64> {
-    let mut value = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (&byte, after) = rest.split_first()?;
-        *rest = after;
-        value |= u64::from(byte & 0x7f).checked_shl(shift)?;
-        if byte & 0x80 == 0 {
-            return Some(value);
-        }
-    }
-    None
 }
 
 #[cfg(test)]
