@@ -60,9 +60,13 @@ fuzz: setup ## Run each fuzz target for FUZZ_SECONDS (needs a nightly toolchain 
 
 .PHONY: overhead
 overhead: build backends ## Measure the CPU time that filters add to a request, beside bare Envoy; OVERHEAD_FLAGS
-	@cargo build --quiet $(CARGO_FLAGS) --release --target wasm32-wasip1 -p portcullis-sdk-no-op-module
-	@install -D -m 644 $${CARGO_TARGET_DIR:-target}/wasm32-wasip1/release/portcullis_sdk_no_op_module.wasm \
-		dist/bench/sdk-no-op.wasm
+	@cargo build --quiet $(CARGO_FLAGS) --release --target wasm32-wasip1 \
+		-p portcullis-sdk-no-op-module -p portcullis-sdk-headers-module
+	@for module in no-op headers; do \
+		install -D -m 644 \
+			$${CARGO_TARGET_DIR:-target}/wasm32-wasip1/release/portcullis_sdk_$$(echo $$module | tr - _)_module.wasm \
+			dist/bench/sdk-$$module.wasm; \
+	done
 	@cargo run --quiet $(CARGO_FLAGS) --profile native -p portcullis-overhead -- $(OVERHEAD_FLAGS)
 
 .PHONY: docs

@@ -35,7 +35,7 @@ pub fn all(peers: Peers) -> Vec<Variant> {
             .argument("/dev/null")
     };
     let with = |policies: &[WasmPlugin]| policies.iter().cloned().fold(bare(), EnvoyConfig::filter);
-    let sdk = WasmPlugin::at("sdk-no-op", workspace_root().join("dist/bench/sdk-no-op.wasm"));
+    let sdk = |name| WasmPlugin::at(name, workspace_root().join(format!("dist/bench/{name}.wasm")));
     let variant = |name, title, config| Variant { name, title, config };
     let alone = |name, title, policy: &ours::Policy| variant(name, title, with(&[policy.alone()]));
 
@@ -52,7 +52,13 @@ pub fn all(peers: Peers) -> Vec<Variant> {
 
     vec![
         variant("bare", "bare Envoy", bare()),
-        variant("sdk-no-op", "no-op, raw SDK", bare().filter(sdk)),
+        variant(
+            "bare-headers",
+            "bare Envoy, adding three constant response headers",
+            bare().merge_connection_manager(native::constant_headers()),
+        ),
+        variant("sdk-no-op", "no-op, raw SDK", bare().filter(sdk("sdk-no-op"))),
+        variant("sdk-headers", "three constant response headers, raw SDK", bare().filter(sdk("sdk-headers"))),
         variant("no-op", "no-op, ours", bare().filter(ours::no_op())),
         alone("client-id", "client-id, cached", &client_id),
         alone("rate-limit", "rate-limit", &counted),

@@ -36,6 +36,16 @@ pub(super) fn local_rate_limit(further: &Value) -> Value {
     json!({"name": "envoy.filters.http.local_ratelimit", "typed_config": config})
 }
 
+/// Three response headers such as a rate limit has, but always the same: the least that any such headers cost.
+pub(super) fn constant_headers() -> Value {
+    let header = |name, value| json!({"header": {"key": name, "value": value}});
+    json!({"route_config": {"response_headers_to_add": [
+        header("x-ratelimit-limit", "1000000000"),
+        header("x-ratelimit-remaining", "999999999"),
+        header("x-ratelimit-reset", "5999"),
+    ]}})
+}
+
 /// The fields of our own log line, as far as Envoy has them.
 pub(super) fn json_log() -> Value {
     file_log(&json!({"json_format": {
