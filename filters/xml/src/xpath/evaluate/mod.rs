@@ -1,0 +1,226 @@
+//! Evaluating expressions.
+//!
+//! Each expression is evaluated as what is needed of it: of a path whose truth is asked for, the first node that is
+//! found is enough. Recursion follows the expression, whose depth is bounded, and never the document.
+
+mod axis;
+mod compare;
+mod expand;
+mod functions;
+mod path;
+mod predicate;
+pub(super) mod text;
+
+use std::borrow::Cow;
+
+use super::ast::{Call, Expr, Function, Operator, Type};
+use super::bindings::Bindings;
+use super::budget::Budget;
+use super::environment::{Context, Environment, HostCall};
+use super::error::EvaluateError;
+use super::number;
+use super::value::{NodeSet, Value, boolean_to_string, number_to_boolean};
+use crate::tree::{Document, NodeId};
+
+type Result<T> = core::result::Result<T, EvaluateError>;
+
+/// Evaluates expressions on a document.
+pub struct Evaluation<'a, 'b> {
+    document: &'a Document,
+    bindings: &'b Bindings,
+    environment: &'a dyn Environment,
+    budget: &'b mut Budget,
+}
+
+impl<'a, 'b> Evaluation<'a, 'b> {
+    /// For expressions of the pool that `bindings` were made of.
+    pub fn new(
+        document: &'a Document,
+        bindings: &'b Bindings,
+        environment: &'a dyn Environment,
+        budget: &'b mut Budget,
+    ) -> Self {
+        Self { document, bindings, environment, budget }
+    }
+
+    /// The value of an expression.
+    ///
+    /// # Errors
+    /// See [`EvaluateError`].
+    pub fn value(&mut self, expression: &'a Expr, context: Context) -> Result<Value<'a>> {
+        Ok(match expression.type_() {
+            Type::Nodes => Value::Nodes(self.nodes(expression, context)?),
+            Type::Boolean => Value::Boolean(self.boolean(expression, context)?),
+            Type::Number => Value::Number(self.number(expression, context)?),
+            Type::String => Value::String(self.string(expression, context)?),
+            Type::Any => self.of_unknown_type(expression, context)?,
+        })
+    }
+
+    /// The value of an expression as a boolean (XPath 1.0, section 4.3).
+    ///
+    /// # Errors
+    /// See [`EvaluateError`].
+    pub fn boolean(&mut self, expression: &'a Expr, context: Context) -> Result<bool> {
+        self.budget.charge(1)?;
+        match expression {
+            Expr::Or(operands) => {
+                for operand in operands {
+                    if self.boolean(operand, context)? {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Expr::And(operands) => {
+                for operand in operands {
+                    if !self.boolean(operand, context)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            Expr::Compare { comparison, left, right } => self.compare(*comparison, left, right, context),
+            Expr::Call(Call { function: Function::Core(function), arguments })
+                if expression.type_() == Type::Boolean =>
+            {
+                self.core_boolean(*function, arguments, context)
+            }
+            _ => match expression.type_() {
+                Type::Nodes => self.exists(expression, context),
+                Type::Number => Ok(number_to_boolean(self.number(expression, context)?)),
+                Type::String => Ok(!self.string(expression, context)?.is_empty()),
+                Type::Boolean | Type::Any => Ok(self.of_unknown_type(expression, context)?.to_boolean()),
+            },
+        }
+    }
+
+    /// The value of an expression as a number (section 4.4).
+    ///
+    /// # Errors
+    /// See [`EvaluateError`].
+    pub fn number(&mut self, expression: &'a Expr, context: Context) -> Result<f64> {
+        self.budget.charge(1)?;
+        match expression {
+            Expr::Number(number) => Ok(*number),
+            Expr::Negate(operand) => Ok(-self.number(operand, context)?),
+            Expr::Arithmetic { first, rest } => self.arithmetic(first, rest, context),
+            Expr::Call(Call { function: Function::Core(function), arguments })
+                if expression.type_() == Type::Number =>
+            {
+                self.core_number(*function, arguments, context)
+            }
+            _ => match expression.type_() {
+                Type::Boolean => Ok(f64::from(u8::from(self.boolean(expression, context)?))),
+                Type::Nodes | Type::String => {
+                    let string = self.string(expression, context)?;
+                    self.budget.charge_bytes(string.len())?;
+                    Ok(number::parse(&string))
+                }
+                Type::Number | Type::Any => {
+                    let value = self.of_unknown_type(expression, context)?;
+                    Ok(value.to_number(self.document))
+                }
+            },
+        }
+    }
+
+    /// The value of an expression as a string (section 4.2).
+    ///
+    /// # Errors
+    /// See [`EvaluateError`].
+    pub fn string(&mut self, expression: &'a Expr, context: Context) -> Result<Cow<'a, str>> {
+        self.budget.charge(1)?;
+        match expression {
+            Expr::Literal(text) => Ok(Cow::Borrowed(text)),
+            Expr::Call(Call { function: Function::Core(function), arguments })
+                if expression.type_() == Type::String =>
+            {
+                self.core_string(*function, arguments, context)
+            }
+            _ => match expression.type_() {
+                Type::Nodes => {
+                    let first = self.first(expression, context)?;
+                    Ok(Cow::Borrowed(first.map_or("", |node| self.document.string_value(node))))
+                }
+                Type::Boolean => Ok(Cow::Borrowed(boolean_to_string(self.boolean(expression, context)?))),
+                Type::Number => {
+                    let text = number::format(self.number(expression, context)?);
+                    self.budget.charge_bytes(text.len())?;
+                    Ok(text)
+                }
+                Type::String | Type::Any => {
+                    let value = self.of_unknown_type(expression, context)?;
+                    Ok(value.into_string(self.document))
+                }
+            },
+        }
+    }
+
+    /// The value of an expression that is a node-set.
+    ///
+    /// # Errors
+    /// See [`EvaluateError`]; [`EvaluateError::NotNodes`] if it is of another type.
+    pub fn nodes(&mut self, expression: &'a Expr, context: Context) -> Result<NodeSet<'a>> {
+        self.budget.charge(1)?;
+        match expression {
+            Expr::Path(path) => Ok(Cow::Owned(self.path(path, context)?)),
+            Expr::Filter { base, predicates } => {
+                let nodes = self.nodes(base, context)?.into_owned();
+                Ok(Cow::Owned(self.filter(nodes, predicates)?))
+            }
+            Expr::Union(operands) => {
+                let mut all = Vec::new();
+                for operand in operands {
+                    let nodes = self.nodes(operand, context)?;
+                    all.extend_from_slice(&nodes);
+                }
+                in_document_order(&mut all);
+                Ok(Cow::Owned(all))
+            }
+            Expr::Variable(_) | Expr::Call(_) => match self.of_unknown_type(expression, context)? {
+                Value::Nodes(nodes) => Ok(nodes),
+                Value::Boolean(_) | Value::Number(_) | Value::String(_) => Err(EvaluateError::NotNodes),
+            },
+            _ => Err(EvaluateError::NotNodes),
+        }
+    }
+
+    /// The value of a variable, or what a function of the host returns.
+    fn of_unknown_type(&mut self, expression: &'a Expr, context: Context) -> Result<Value<'a>> {
+        self.budget.charge(1)?;
+        match expression {
+            Expr::Variable(variable) => {
+                let value = self.environment.variable(variable.slot);
+                value.ok_or(EvaluateError::NoSuchVariable)
+            }
+            Expr::Call(Call { function: Function::Host(function), arguments }) => {
+                let mut values = Vec::with_capacity(arguments.len());
+                for argument in arguments {
+                    values.push(self.value(argument, context)?);
+                }
+                let call =
+                    HostCall { arguments: values, context, document: self.document, budget: self.budget };
+                self.environment.call(*function, call)
+            }
+            // No other expression is of unknown type.
+            _ => Err(EvaluateError::NoSuchFunction),
+        }
+    }
+
+    fn arithmetic(&mut self, first: &'a Expr, rest: &'a [(Operator, Expr)], context: Context) -> Result<f64> {
+        let mut result = self.number(first, context)?;
+        for (operator, operand) in rest {
+            result = operator.apply(result, self.number(operand, context)?);
+        }
+        Ok(result)
+    }
+}
+
+/// Sorts nodes and removes those that are there twice, unless they are in order already.
+fn in_document_order(nodes: &mut Vec<NodeId>) {
+    if !nodes.is_sorted_by(|a, b| a < b) {
+        nodes.sort_unstable();
+        nodes.dedup();
+    }
+}

@@ -1,0 +1,75 @@
+//! Predicates on lists of nodes.
+
+use super::{Evaluation, Result};
+use crate::tree::NodeId;
+use crate::xpath::ast::{Expr, Predicate, Type};
+use crate::xpath::environment::Context;
+use crate::xpath::value::Value;
+
+impl<'a> Evaluation<'a, '_> {
+    /// What is left of nodes after predicates, one after the other; positions are those in the list.
+    pub(super) fn filter(
+        &mut self,
+        mut nodes: Vec<NodeId>,
+        predicates: &'a [Predicate],
+    ) -> Result<Vec<NodeId>> {
+        for predicate in predicates {
+            self.keep(predicate, &mut nodes)?;
+        }
+        Ok(nodes)
+    }
+
+    /// Keeps those nodes of a list that a predicate holds for.
+    pub(super) fn keep(&mut self, predicate: &'a Predicate, nodes: &mut Vec<NodeId>) -> Result<()> {
+        match predicate {
+            Predicate::Condition(condition) => {
+                retain(nodes, |node, _| self.boolean(condition, Context::of(node)))?;
+            }
+            Predicate::Position(position) => {
+                let index = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1));
+                let kept = index.and_then(|index| nodes.get(index)).copied();
+                nodes.clear();
+                nodes.extend(kept);
+            }
+            Predicate::Last => {
+                let kept = nodes.last().copied();
+                nodes.clear();
+                nodes.extend(kept);
+            }
+            Predicate::Positional(expression) => {
+                let size = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
+                retain(nodes, |node, position| self.holds(expression, Context { node, position, size }))?;
+            }
+            Predicate::Never => nodes.clear(),
+        }
+        Ok(())
+    }
+
+    /// Whether a predicate's expression holds: a number stands for a position (XPath 1.0, section 2.4).
+    fn holds(&mut self, expression: &'a Expr, context: Context) -> Result<bool> {
+        let position = f64::from(context.position);
+        match expression.type_() {
+            Type::Number => Ok(self.number(expression, context)? == position),
+            Type::Any => Ok(match self.value(expression, context)? {
+                Value::Number(number) => number == position,
+                other => other.to_boolean(),
+            }),
+            Type::Nodes | Type::Boolean | Type::String => self.boolean(expression, context),
+        }
+    }
+}
+
+/// Keeps what a test holds for, which is also told the position.
+fn retain(nodes: &mut Vec<NodeId>, mut test: impl FnMut(NodeId, u32) -> Result<bool>) -> Result<()> {
+    let mut position = 0_u32;
+    let mut failure = None;
+    nodes.retain(|node| {
+        position = position.saturating_add(1);
+        failure.is_none()
+            && test(*node, position).unwrap_or_else(|error| {
+                failure = Some(error);
+                false
+            })
+    });
+    failure.map_or(Ok(()), Err)
+}

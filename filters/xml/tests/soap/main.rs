@@ -1,0 +1,4 @@
+//! SOAP as it is recognised in documents.
+#![cfg(test)]
+
+mod outline;
