@@ -81,6 +81,10 @@ impl Policy for ClientId {
         self.origins.iter().flat_map(names).collect()
     }
 
+    fn own_headers(&self) -> Vec<String> {
+        upstream::own_headers()
+    }
+
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {
         self.metrics = Metrics::define(worker.host());
         self.verifier = Verifier::build(&self.config, worker)?;
@@ -115,9 +119,7 @@ impl Policy for ClientId {
     }
 
     fn on_request_headers(&mut self, state: &mut State, exchange: &mut Exchange<'_>, _: EndOfStream) -> Flow {
-        if upstream::strip_suite_headers(exchange).is_err() {
-            return self.fail_closed(exchange);
-        }
+        // The engine has removed what only the suite may set, or the headers cannot be read.
         let Ok(headers) = exchange.request_headers() else {
             return self.fail_closed(exchange);
         };
@@ -145,13 +147,6 @@ impl Policy for ClientId {
                 }
                 verification => self.conclude(verification, exchange),
             },
-        }
-    }
-
-    fn on_request_trailers(&mut self, _: &mut State, exchange: &mut Exchange<'_>) -> Flow {
-        match upstream::strip_suite_trailers(exchange) {
-            Ok(()) => Flow::Continue,
-            Err(_) => self.fail_closed(exchange),
         }
     }
 

@@ -2,8 +2,7 @@
 
 use std::rc::Rc;
 
-use portcullis_policy::headers::is_reserved;
-use portcullis_policy::{Exchange, HeaderList, HeaderMap, HostError, Identity};
+use portcullis_policy::{Exchange, HostError, Identity};
 
 use crate::config::Origin;
 use crate::credentials::{basic, query};
@@ -19,32 +18,12 @@ pub(crate) const UNVERIFIED_HEADER: &str = "x-portcullis-unverified";
 
 /// The filter state that holds the identifier, for native access loggers and later filters.
 pub(crate) const ID_PROPERTY: &str = "portcullis.client_id";
-/// The filter state that holds the outcome.
+/// The filter state that holds the outcome; it also vouches for the headers above to later filters of the suite.
 pub(crate) const OUTCOME_PROPERTY: &str = "portcullis.client-id.outcome";
 
-/// Removes every header that only the suite may set.
-pub(crate) fn strip_suite_headers(exchange: &mut Exchange<'_>) -> Result<(), HostError> {
-    let names = suite_names(exchange.request_headers()?)?;
-    names.iter().try_for_each(|name| exchange.remove_request_header(name))
-}
-
-/// The same for trailers, for an upstream may merge them into the headers (RFC 9110, section 6.5.1).
-pub(crate) fn strip_suite_trailers(exchange: &mut Exchange<'_>) -> Result<(), HostError> {
-    let trailers = match exchange.headers(HeaderMap::RequestTrailers) {
-        Err(HostError::NotFound) => return Ok(()),
-        trailers => trailers?,
-    };
-    let names = suite_names(&trailers)?;
-    names.iter().try_for_each(|name| exchange.remove_header(HeaderMap::RequestTrailers, name))
-}
-
-/// The names that only the suite may use.
-fn suite_names(fields: &HeaderList) -> Result<Vec<String>, HostError> {
-    fields
-        .iter()
-        .filter(|(name, _)| is_reserved(name))
-        .map(|(name, _)| core::str::from_utf8(name).map(str::to_owned).map_err(|_| HostError::Malformed))
-        .collect()
+/// The headers that nobody but this policy sets.
+pub(crate) fn own_headers() -> Vec<String> {
+    [ID_HEADER, NAME_HEADER, TIER_HEADER, UNVERIFIED_HEADER].map(str::to_owned).to_vec()
 }
 
 /// Takes the credentials out of every origin.
@@ -85,4 +64,23 @@ pub(crate) fn set_identity(exchange: &mut Exchange<'_>, identity: &Rc<Identity>)
     let _ = exchange.host().set_property(&[ID_PROPERTY], identity.client_id.as_bytes());
     exchange.set_identity(Rc::clone(identity));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use portcullis_policy::headers::{is_reserved, suite_owner};
+    use portcullis_policy::{Policy, outcome_property};
+
+    use super::*;
+    use crate::ClientId;
+
+    /// What other filters of the suite go by.
+    #[test]
+    fn its_headers_and_its_outcome_are_known_by_its_name() {
+        for header in own_headers() {
+            assert!(is_reserved(header.as_bytes()), "{header}");
+            assert_eq!(suite_owner(&header), Some(ClientId::NAME), "{header}");
+        }
+        assert_eq!(OUTCOME_PROPERTY, outcome_property(ClientId::NAME));
+    }
 }

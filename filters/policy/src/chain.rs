@@ -6,6 +6,7 @@ use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
 use crate::host::{Direction, Level};
 use crate::link::{Link, PolicyLink};
+use crate::own_headers::OwnHeaders;
 use crate::policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 use crate::reply::Reply;
 
@@ -16,6 +17,7 @@ pub struct Chain {
     /// The callbacks that the policies need as they are configured, taken together.
     callbacks: Callbacks,
     secret_names: Vec<SecretName>,
+    own_headers: OwnHeaders,
 }
 
 impl Chain {
@@ -29,6 +31,7 @@ impl Chain {
     pub fn then<P: Policy>(mut self, policy: P) -> Self {
         self.callbacks = self.callbacks.and(policy.callbacks());
         self.secret_names.extend(policy.secret_names());
+        self.own_headers.add(policy.own_headers());
         self.links.push(Box::new(PolicyLink::new(policy)));
         self
     }
@@ -45,6 +48,17 @@ impl Chain {
     /// The policies' names in order.
     pub fn names(&self) -> impl Iterator<Item = &'static str> {
         self.links.iter().map(|link| link.name())
+    }
+
+    /// The names that the policies own; they are the engine's to guard, and the chain keeps none.
+    pub(crate) fn take_own_headers(&mut self) -> OwnHeaders {
+        core::mem::take(&mut self.own_headers)
+    }
+
+    /// The name of the policy that holds the message because it needs more of its body.
+    pub(crate) fn needing_body(&self, passage: &Passage) -> Option<&'static str> {
+        let mut stages = self.links.iter().zip(&passage.stages);
+        stages.find(|(_, stage)| stage.answer == Answer::NeedsBody).map(|(link, _)| link.name())
     }
 
     pub(crate) fn start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {
@@ -321,7 +335,8 @@ impl Stage {
                 );
                 Flow::Reply(Box::new(Reply::internal_error()))
             }
-            Answer::NeedsBody | Answer::Waits => Flow::Wait,
+            Answer::NeedsBody => Flow::NeedBody,
+            Answer::Waits => Flow::Wait,
         }
     }
 

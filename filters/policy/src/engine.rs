@@ -3,12 +3,15 @@
 use core::hash::{BuildHasherDefault, Hasher};
 use std::collections::HashMap;
 
-use crate::chain::{Chain, Passage};
+use crate::body_watch::{BodyWatch, starvation};
+use crate::chain::Chain;
 use crate::config::ConfigError;
-use crate::exchange::{Exchange, ExchangeId, Facts, Wake, Worker};
+use crate::exchange::{Exchange, ExchangeId, Wake, Worker};
 use crate::host::{Direction, Focus, Level, Platform};
+use crate::own_headers::{self, OwnHeaders};
 use crate::policy::{CallOutReply, EndOfStream, Flow, Shutdown};
 use crate::reply::{RenderedReply, Reply};
+use crate::slot::{Arrival, Replied, Slot};
 use crate::time::Timestamp;
 
 /// What the host shall do when a callback of an exchange returns.
@@ -23,6 +26,8 @@ pub enum Next {
 /// A chain at work: its exchanges, and who of them waits.
 pub struct Engine {
     chain: Chain,
+    own_headers: OwnHeaders,
+    body_watch: BodyWatch,
     exchanges: HashMap<ExchangeId, usize, BuildHasherDefault<SequentialIdHasher>>,
     slots: Vec<Slot>,
     free: Vec<usize>,
@@ -40,62 +45,13 @@ enum Life {
     Ended,
 }
 
-#[derive(Default)]
-struct Slot {
-    facts: Facts,
-    request: Passage,
-    response: Passage,
-    replied: Replied,
-}
-
-impl Slot {
-    fn reset(&mut self) {
-        self.facts.reset();
-        self.request.reset();
-        self.response.reset();
-        self.replied = Replied::No;
-    }
-}
-
-/// Whether a policy has replied.
-#[derive(Debug, Default, Clone, Copy)]
-enum Replied {
-    #[default]
-    No,
-    /// The host sends the reply, or one of its own, through the response callbacks, as it would an upstream's response.
-    BeforeResponse,
-    /// The reply takes the place of a response that had begun, and the host sends it past all policies.
-    DuringResponse,
-}
-
-impl Replied {
-    fn in_place_of(response: &Passage) -> Self {
-        if response.has_begun() { Self::DuringResponse } else { Self::BeforeResponse }
-    }
-
-    /// Whether nothing more of this message may go on.
-    fn ends(self, direction: Direction) -> bool {
-        match self {
-            Self::No => false,
-            Self::BeforeResponse => direction == Direction::Request,
-            Self::DuringResponse => true,
-        }
-    }
-}
-
-/// What has come of a message.
-#[derive(Clone, Copy)]
-enum Arrival {
-    Headers(EndOfStream),
-    Body { held: usize, end: EndOfStream },
-    Trailers,
-}
-
 impl Engine {
     /// An engine that runs `chain`; [`start`](Engine::start) it before its first exchange.
-    pub fn new(chain: Chain) -> Self {
+    pub fn new(mut chain: Chain) -> Self {
         Self {
+            own_headers: chain.take_own_headers(),
             chain,
+            body_watch: BodyWatch::default(),
             exchanges: HashMap::default(),
             slots: Vec::new(),
             free: Vec::new(),
@@ -118,13 +74,12 @@ impl Engine {
         let started = self.chain.start(&mut Worker::new(platform, &mut wakes));
         self.wakes = wakes;
         started?;
-        if let Some(period) = self.chain.tick_period()
-            && let Err(error) = platform.tick_every(period)
-        {
-            return Err(ConfigError::new(
-                "",
-                format!("the host refused a periodic tick, which is needed: {error}"),
-            ));
+        if let Some(period) = self.chain.tick_period() {
+            platform.tick_every(period).map_err(|error| {
+                let problem = format!("the host refused a periodic tick, which is needed: {error}");
+                ConfigError::new("", problem)
+            })?;
+            self.body_watch.tick_is_on();
         }
         Ok(())
     }
@@ -136,6 +91,9 @@ impl Engine {
         let slot = self.free.pop().unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(Slot::default());
+        }
+        if let Some(slot) = self.slots.get_mut(slot) {
+            slot.id = id;
         }
         self.chain.open(slot);
         self.exchanges.insert(id, slot);
@@ -186,7 +144,7 @@ impl Engine {
         direction: Direction,
         arrival: Arrival,
     ) -> Next {
-        let Self { chain, exchanges, slots, wakes, .. } = self;
+        let Self { chain, own_headers, body_watch, exchanges, slots, wakes, .. } = self;
         let Some((index, slot)) = exchanges.get(&id).and_then(|&index| Some((index, slots.get_mut(index)?)))
         else {
             // The host speaks of an exchange that it never announced. Nobody has looked at it, so it stays out.
@@ -194,41 +152,29 @@ impl Engine {
             let _ = platform.reply(&Reply::internal_error().render(None));
             return Next::Hold;
         };
-        let Slot { facts, request, response, replied } = slot;
-        if replied.ends(direction) {
+        if slot.replied.ends(direction) {
             return Next::Hold;
         }
-        let passage = match direction {
-            Direction::Request => {
-                if let Arrival::Headers(end) = arrival {
-                    chain.begin(request, end, None);
-                }
-                &mut *request
-            }
-            Direction::Response => {
-                if let Arrival::Headers(end) = arrival {
-                    chain.begin(response, end, Some(request));
-                    if request.is_held_back() {
-                        // No upstream has seen the request, so the host has replied by itself. Nobody needs to decide
-                        // any more.
-                        *replied = Replied::BeforeResponse;
-                    }
-                }
-                &mut *response
-            }
-        };
-        if !passage.has_begun() {
+        slot.take_in(direction, arrival, chain);
+        if !slot.passage(direction).has_begun() {
             // A body without headers (the headers callback is not exported, say) concerns no policy.
             return Next::Continue;
         }
-        match arrival {
-            Arrival::Headers(_) => {}
-            Arrival::Body { held, end } => passage.body_came(held, end),
-            Arrival::Trailers => passage.trailers_came(),
+        if direction == Direction::Request {
+            starvation::note_delivery(slot, arrival, body_watch, platform);
         }
-        let mut exchange = Exchange { platform, id, facts, wakes, link: 0 };
-        let flow = chain.advance(index, passage, direction, &mut exchange);
-        let next = match flow {
+        let Slot { facts, request, response, replied, supply, .. } = slot;
+        let passage = match direction {
+            Direction::Request => request,
+            Direction::Response => &mut *response,
+        };
+        let mut exchange = Exchange { platform, id, facts, wakes, own_headers, link: 0 };
+        let flow = match own_headers::guard(direction, arrival, &mut exchange) {
+            Ok(()) => chain.advance(index, passage, direction, &mut exchange),
+            Err(refusal) => Flow::Reply(refusal),
+        };
+        let policy = chain.needing_body(passage);
+        let next = match starvation::checked(flow, direction, policy, (body_watch, supply), &mut exchange) {
             Flow::Continue => Next::Continue,
             Flow::Wait | Flow::NeedBody => Next::Hold,
             Flow::Reply(reply) => {
@@ -253,6 +199,8 @@ impl Engine {
         let Self { chain, wakes, .. } = self;
         chain.tick(&mut Worker::new(platform, wakes));
         self.deliver_wakes(platform, None);
+        let Self { chain, own_headers, body_watch, slots, wakes, .. } = self;
+        starvation::refuse_the_starved(slots, body_watch, chain, own_headers, wakes, platform);
         self.try_to_end(platform);
     }
 
@@ -280,12 +228,13 @@ impl Engine {
 
     /// The exchange is over, and it is time to log it.
     pub fn on_log(&mut self, platform: &dyn Platform, id: ExchangeId) {
-        let Self { chain, exchanges, slots, wakes, .. } = self;
+        let Self { chain, own_headers, exchanges, slots, wakes, .. } = self;
         let Some((index, slot)) = exchanges.get(&id).and_then(|&index| Some((index, slots.get_mut(index)?)))
         else {
             return;
         };
-        chain.log(index, &mut Exchange { platform, id, facts: &mut slot.facts, wakes, link: 0 });
+        let facts = &mut slot.facts;
+        chain.log(index, &mut Exchange { platform, id, facts, wakes, own_headers, link: 0 });
     }
 
     /// Logs an exchange of which nothing else comes here: the host uses the plugin as an access logger and calls it
@@ -341,9 +290,9 @@ impl Engine {
 
     /// Lets a policy decide on an exchange that waits for it; says which of its messages may go on.
     fn wake(&mut self, platform: &dyn Platform, Wake { id, link }: Wake) -> Option<Direction> {
-        let Self { chain, exchanges, slots, wakes, .. } = self;
+        let Self { chain, own_headers, body_watch, exchanges, slots, wakes, .. } = self;
         let index = *exchanges.get(&id)?;
-        let Slot { facts, request, response, replied } = slots.get_mut(index)?;
+        let Slot { facts, request, response, replied, supply, .. } = slots.get_mut(index)?;
         let direction = [Direction::Response, Direction::Request].into_iter().find(|direction| {
             let passage = match direction {
                 Direction::Request => &*request,
@@ -353,12 +302,14 @@ impl Engine {
         })?;
         // The host may have dropped it without a word, as it does with aborted requests; `close` will come or not.
         platform.focus(Focus::Exchange(id)).ok()?;
-        let mut exchange = Exchange { platform, id, facts, wakes, link };
+        let mut exchange = Exchange { platform, id, facts, wakes, own_headers, link };
         let passage = match direction {
-            Direction::Request => &mut *request,
+            Direction::Request => request,
             Direction::Response => &mut *response,
         };
-        match chain.wake(link, index, passage, direction, &mut exchange) {
+        let flow = chain.wake(link, index, passage, direction, &mut exchange);
+        let policy = chain.needing_body(passage);
+        match starvation::checked(flow, direction, policy, (body_watch, supply), &mut exchange) {
             Flow::Continue => Some(direction),
             Flow::Wait | Flow::NeedBody => None,
             Flow::Reply(reply) => {
@@ -370,7 +321,8 @@ impl Engine {
     }
 }
 
-fn send(platform: &dyn Platform, exchange: &mut Exchange<'_>, reply: &Reply) {
+/// Sends a reply to the exchange in focus.
+pub(crate) fn send(platform: &dyn Platform, exchange: &mut Exchange<'_>, reply: &Reply) {
     let rendered: RenderedReply = reply.render(exchange.request_headers().ok());
     if let Err(error) = platform.reply(&rendered) {
         // The exchange stays held, so nothing slips through; the host's own timeout ends it.

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use crate::headers::HeaderList;
 use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
+use crate::own_headers::OwnHeaders;
 use crate::policy::SecretName;
 
 /// Names an exchange among those of a worker, for as long as it lasts.
@@ -99,6 +100,7 @@ impl QuotaLeft {
 #[derive(Debug, Default)]
 pub(crate) struct Facts {
     pub(crate) request: Option<HeaderList>,
+    pub(crate) guard: Guard,
     pub(crate) identity: Option<Rc<Identity>>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) original_path: Option<Vec<u8>>,
@@ -106,10 +108,23 @@ pub(crate) struct Facts {
     pub(crate) quotas_told: Vec<(&'static str, QuotaLeft)>,
 }
 
+/// Whether the request's headers still have what only policies may set.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Guard {
+    /// Nobody needs to look.
+    #[default]
+    Off,
+    /// They may.
+    Due,
+    /// It has been removed.
+    Done,
+}
+
 impl Facts {
     /// Makes ready for another exchange, keeping allocations that can serve again.
     pub(crate) fn reset(&mut self) {
         self.request = None;
+        self.guard = Guard::Off;
         self.identity = None;
         self.original_path = None;
         self.outcomes.clear();
@@ -123,6 +138,7 @@ pub struct Exchange<'a> {
     pub(crate) id: ExchangeId,
     pub(crate) facts: &'a mut Facts,
     pub(crate) wakes: &'a mut Vec<Wake>,
+    pub(crate) own_headers: &'a OwnHeaders,
     /// The place in the chain of the policy that is being called.
     pub(crate) link: usize,
 }
@@ -139,13 +155,18 @@ impl Exchange<'_> {
     }
 
     /// The request's headers as the chain has left them, read from the host once for all policies. They stay
-    /// readable after the request phase, when the host may no longer have them.
+    /// readable after the request phase, when the host may no longer have them. Headers that only policies of the chain
+    /// may set are among them only if a policy has set them ([`Policy::own_headers`](crate::Policy::own_headers)).
     ///
     /// # Errors
     /// The host's refusal.
     pub fn request_headers(&mut self) -> Result<&HeaderList, HostError> {
         if self.facts.request.is_none() {
-            let headers = self.platform.headers(HeaderMap::RequestHeaders)?;
+            let mut headers = self.platform.headers(HeaderMap::RequestHeaders)?;
+            if self.facts.guard == Guard::Due {
+                self.own_headers.strip(&mut headers, self.platform)?;
+                self.facts.guard = Guard::Done;
+            }
             self.facts.request = Some(headers);
         }
         self.facts.request.as_ref().ok_or(HostError::NotFound)

@@ -167,6 +167,19 @@ pub fn is_reserved(name: &[u8]) -> bool {
     })
 }
 
+/// The policy of the suite that sets the header of this (lower-case) name, if one does. All names that begin with
+/// `x-portcullis-` and are not client-id's or content-router's are spare.
+pub fn suite_owner(name: &str) -> Option<&'static str> {
+    let rest = name.strip_prefix("x-portcullis-")?;
+    if rest.starts_with("client-") || rest == "unverified" {
+        Some("client-id")
+    } else if rest == "route" || rest.starts_with("route-") {
+        Some("content-router")
+    } else {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -180,6 +193,23 @@ mod tests {
         }
         for name in ["", "x-portcullis", "x-portcullisx", "my-x-portcullis-a", "x.portcullis.a"] {
             assert!(!is_reserved(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn knows_which_policy_sets_a_header() {
+        for (name, owner) in [
+            ("x-portcullis-client-id", Some("client-id")),
+            ("x-portcullis-unverified", Some("client-id")),
+            ("x-portcullis-route", Some("content-router")),
+            ("x-portcullis-route-eu", Some("content-router")),
+            ("x-portcullis-router", None),
+            ("x-portcullis-client", None),
+            ("x_portcullis_client_id", None),
+            ("x-portcullis-", None),
+            ("client-id", None),
+        ] {
+            assert_eq!(suite_owner(name), owner, "{name}");
         }
     }
 

@@ -17,13 +17,16 @@ pub mod protobuf;
 pub mod protobuf_struct;
 pub mod reply;
 pub mod scope;
+pub mod target;
 pub mod time;
-pub mod xml;
 
+mod body_watch;
 mod catalogue;
 mod chain;
 mod link;
+mod own_headers;
 mod policy;
+mod slot;
 
 pub use catalogue::Catalogue;
 pub use chain::Chain;
@@ -32,5 +35,6 @@ pub use engine::{Engine, Next};
 pub use exchange::{Exchange, ExchangeId, Identity, Outcome, QuotaLeft, Verdict, Worker};
 pub use headers::HeaderList;
 pub use host::{Direction, HeaderMap, Host, HostError};
+pub use own_headers::outcome_property;
 pub use policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 pub use reply::Reply;

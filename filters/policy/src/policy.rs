@@ -22,8 +22,10 @@ pub enum Flow {
     /// The policy cannot decide before it has seen more of the body; everything so far is held. Its next body or
     /// trailers callback decides. Not an answer to the last of the body or to trailers, for nothing follows.
     ///
-    /// Given to headers, it needs a host that delivers bodies while headers are held: Envoy does so only if the
-    /// plugin's configuration says `allow_on_headers_stop_iteration: true`, and otherwise the exchange hangs.
+    /// Given to request headers, it needs a host that delivers bodies while headers are held: Envoy does so only if the
+    /// plugin's configuration says `allow_on_headers_stop_iteration: true`. The engine notices if the host does not, and
+    /// refuses the exchange; for that it needs the tick, so a policy that gives this answer lists
+    /// [`Callbacks::TICK`] and has a [`tick_period`](Policy::tick_period).
     NeedBody,
     /// The exchange ends here with this response.
     Reply(Box<Reply>),
@@ -153,6 +155,15 @@ pub trait Policy: Sized + 'static {
     /// Names under which requests carry secrets that this policy, as it is configured, looks for. They are told to all
     /// policies of the chain when they [start](Policy::on_start), so that none shows them.
     fn secret_names(&self) -> Vec<SecretName> {
+        Vec::new()
+    }
+
+    /// Request headers that nobody but this policy sets, as it is configured, in lower case. What clients send under
+    /// these names, and under those that are [reserved](crate::headers::is_reserved), is removed from headers and
+    /// trailers before any policy of the chain sees them. A policy with such headers must look at
+    /// [`Exchange::request_headers`] in [`on_request_headers`](Policy::on_request_headers), and refuse the request if
+    /// they cannot be read: then they could not be removed either.
+    fn own_headers(&self) -> Vec<String> {
         Vec::new()
     }
 

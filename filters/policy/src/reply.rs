@@ -2,8 +2,10 @@
 
 use std::borrow::Cow;
 
+use portcullis_xml::soap;
+
 use crate::headers::HeaderList;
-use crate::{json, xml};
+use crate::json;
 
 /// A response that a policy gives in the upstream's stead.
 #[derive(Debug, Clone)]
@@ -87,14 +89,8 @@ impl Reply {
                     "application/problem+json"
                 }
             },
-            Language::Soap11 => {
-                self.write_soap_1_1(&mut body);
-                "text/xml; charset=utf-8"
-            }
-            Language::Soap12 => {
-                self.write_soap_1_2(&mut body);
-                "application/soap+xml; charset=utf-8"
-            }
+            Language::Soap11 => self.write_fault(soap::Version::V1_1, &mut body),
+            Language::Soap12 => self.write_fault(soap::Version::V1_2, &mut body),
             Language::PlainText => {
                 body.extend_from_slice(self.summary().as_bytes());
                 "text/plain; charset=utf-8"
@@ -140,30 +136,10 @@ impl Reply {
         out.extend_from_slice(b"}\n");
     }
 
-    /// SOAP 1.1, section 4.4: `Client` says that the message must change, `Server` that it may succeed later.
-    fn write_soap_1_1(&self, out: &mut Vec<u8>) {
-        let code = if self.status < 500 { "Client" } else { "Server" };
-        out.extend_from_slice(
-            b"<soapenv:Envelope xmlns:soapenv=\"http://schemas.xmlsoap.org/soap/envelope/\">\
-              <soapenv:Body><soapenv:Fault><faultcode>soapenv:",
-        );
-        out.extend_from_slice(code.as_bytes());
-        out.extend_from_slice(b"</faultcode><faultstring>");
-        xml::write_text(out, self.summary());
-        out.extend_from_slice(b"</faultstring></soapenv:Fault></soapenv:Body></soapenv:Envelope>\n");
-    }
-
-    /// SOAP 1.2 part 1, section 5.4: the same two, called `Sender` and `Receiver`.
-    fn write_soap_1_2(&self, out: &mut Vec<u8>) {
-        let code = if self.status < 500 { "Sender" } else { "Receiver" };
-        out.extend_from_slice(
-            b"<env:Envelope xmlns:env=\"http://www.w3.org/2003/05/soap-envelope\">\
-              <env:Body><env:Fault><env:Code><env:Value>env:",
-        );
-        out.extend_from_slice(code.as_bytes());
-        out.extend_from_slice(b"</env:Value></env:Code><env:Reason><env:Text xml:lang=\"en\">");
-        xml::write_text(out, self.summary());
-        out.extend_from_slice(b"</env:Text></env:Reason></env:Fault></env:Body></env:Envelope>\n");
+    /// Writes a fault, and gives its Content-Type.
+    fn write_fault(&self, version: soap::Version, out: &mut Vec<u8>) -> &'static str {
+        soap::Fault::new(soap::Code::of_status(self.status), self.summary()).write(version, out);
+        version.content_type()
     }
 }
 

@@ -8,6 +8,9 @@ use core::fmt;
 /// instruction, the names of the open elements, and the namespaces' names. Sizes are in bytes of UTF-8, whatever the
 /// document's encoding, but for [`document_bytes`](Self::document_bytes).
 ///
+/// The XML declaration, which has to be read before anything is known of the document, is bounded for good, at
+/// [`DECLARATION_BYTES`](Self::DECLARATION_BYTES).
+///
 /// [`ErrorKind::LimitExceeded`]: crate::ErrorKind::LimitExceeded
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Limits {
@@ -24,14 +27,19 @@ pub struct Limits {
     pub name_bytes: usize,
     /// Length of an attribute's value, normalized. Default 65,536.
     pub value_bytes: usize,
-    /// Length of one piece of character data (all that the sink gets in one call), of a comment, of a processing
-    /// instruction's data, and of the XML declaration. Default 1 MiB.
+    /// Length of one piece of character data (all that the sink gets in one call), of a comment, and of a processing
+    /// instruction's data. Default 1 MiB.
     pub text_bytes: usize,
     /// Size of the whole document as it is transferred. Default 1 MiB.
     pub document_bytes: u64,
     /// Nodes of the tree that is made of the document, attributes included; the tokenizer alone does not count them.
     /// Each takes 32 bytes. Default 262,144.
     pub nodes: u32,
+}
+
+impl Limits {
+    /// Length of the XML declaration, of which what stands between `<?xml` and `?>` counts: 1 KiB.
+    pub const DECLARATION_BYTES: usize = 1 << 10;
 }
 
 impl Default for Limits {
@@ -67,6 +75,8 @@ pub enum Limit {
     ValueBytes,
     /// [`Limits::text_bytes`]
     TextBytes,
+    /// [`Limits::DECLARATION_BYTES`]
+    DeclarationBytes,
     /// [`Limits::document_bytes`]
     DocumentBytes,
     /// [`Limits::nodes`]
@@ -83,6 +93,7 @@ impl fmt::Display for Limit {
             Self::NameBytes => "bytes of a name",
             Self::ValueBytes => "bytes of an attribute value",
             Self::TextBytes => "bytes of text",
+            Self::DeclarationBytes => "bytes of the XML declaration",
             Self::DocumentBytes => "bytes of the document",
             Self::Nodes => "nodes of a tree",
         })

@@ -1,12 +1,10 @@
 //! What a request is counted by.
 
 pub mod address;
-mod host;
-mod query;
 
 use std::borrow::Cow;
 
-use portcullis_policy::HeaderList;
+use portcullis_policy::{HeaderList, target};
 
 use crate::config::KeyPart;
 use address::{Network, SourceAddress};
@@ -194,14 +192,14 @@ impl Source {
                 Value::agreed(fields.map(|(_, value)| Some(Cow::Borrowed(value))))
             }
             Self::Query(name) => {
-                Value::agreed(query::values(headers.first(":path").unwrap_or_default(), name))
+                Value::agreed(target::query_values(headers.first(":path").unwrap_or_default(), name))
             }
             Self::Address(address) => {
                 address.read(headers, request.source_address).map_or(Value::None, Value::Network)
             }
-            Self::Path => Value::from(headers.first(":path").map(query::path).map(Cow::Borrowed)),
+            Self::Path => Value::from(headers.first(":path").map(target::path).map(Cow::Borrowed)),
             Self::Method => Value::from(headers.first(":method").map(Cow::Borrowed)),
-            Self::Host => Value::from(headers.first(":authority").map(host::name).map(Cow::Owned)),
+            Self::Host => Value::from(headers.first(":authority").map(target::host).map(Cow::Owned)),
         }
     }
 }

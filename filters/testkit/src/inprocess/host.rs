@@ -70,6 +70,24 @@ pub(super) enum Event {
     Timeout(CallToken),
 }
 
+/// When a host delivers the body of a message whose headers a policy holds.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub enum BodyDelivery {
+    /// At once, as Envoy does with `allow_on_headers_stop_iteration: true`.
+    #[default]
+    WhileHeadersAreHeld,
+    /// When the headers have gone on, as Envoy does otherwise.
+    AfterHeaders,
+}
+
+/// The rest of a message that the host has and has not delivered.
+pub(super) struct Withheld {
+    pub(super) direction: Direction,
+    pub(super) body: Option<Vec<u8>>,
+    pub(super) end: bool,
+    pub(super) trailers: Option<HeaderList>,
+}
+
 #[derive(Default)]
 struct Message {
     headers: HeaderList,
@@ -78,6 +96,9 @@ struct Message {
     held: Vec<u8>,
     passed: Vec<u8>,
     admitted: bool,
+    /// Bytes of body that have come to the host.
+    received: usize,
+    withheld: Option<Withheld>,
 }
 
 #[derive(Default)]
@@ -112,6 +133,7 @@ struct State {
     shutdowns_completed: usize,
     metrics: Vec<(String, i64)>,
     log: Vec<(Level, String)>,
+    body_delivery: BodyDelivery,
     reads: Vec<String>,
     faults: HashSet<Fault>,
 }
@@ -148,6 +170,7 @@ impl TestHost {
                 shutdowns_completed: 0,
                 metrics: Vec::new(),
                 log: Vec::new(),
+                body_delivery: BodyDelivery::default(),
                 reads: Vec::new(),
                 faults: HashSet::new(),
             }),
@@ -157,6 +180,11 @@ impl TestHost {
     /// Has a kind of call fail from now on.
     pub fn fail(&self, fault: Fault) {
         self.state.borrow_mut().faults.insert(fault);
+    }
+
+    /// Says when bodies are delivered.
+    pub fn deliver_bodies(&self, when: BodyDelivery) {
+        self.state.borrow_mut().body_delivery = when;
     }
 
     /// Ends a fault.
@@ -237,6 +265,11 @@ impl TestHost {
         core::mem::take(&mut self.state.borrow_mut().reads)
     }
 
+    /// How many exchanges there have been, those that are over included.
+    pub fn exchanges(&self) -> usize {
+        self.state.borrow().exchanges.len()
+    }
+
     /// How many call-outs have been sent in all.
     pub fn calls_sent(&self) -> usize {
         self.state.borrow().calls_sent
@@ -289,6 +322,58 @@ impl TestHost {
         let message = state.exchanges.get_mut(&id).expect("exchange").message(direction);
         message.held.extend_from_slice(bytes);
         message.held.len()
+    }
+
+    /// Body of a message came; gives it back if it is to be delivered now.
+    pub(super) fn withhold<'a>(
+        &self,
+        id: ExchangeId,
+        direction: Direction,
+        bytes: &'a [u8],
+        end: bool,
+    ) -> Option<&'a [u8]> {
+        let mut state = self.state.borrow_mut();
+        let delivery = state.body_delivery;
+        let message = state.exchanges.get_mut(&id).expect("exchange").message(direction);
+        message.received += bytes.len();
+        if delivery == BodyDelivery::WhileHeadersAreHeld || message.admitted {
+            return Some(bytes);
+        }
+        let withheld =
+            message.withheld.get_or_insert(Withheld { direction, body: None, end, trailers: None });
+        withheld.body.get_or_insert_default().extend_from_slice(bytes);
+        withheld.end = end;
+        None
+    }
+
+    /// The same for trailers.
+    pub(super) fn withhold_trailers(
+        &self,
+        id: ExchangeId,
+        direction: Direction,
+        trailers: HeaderList,
+    ) -> Option<HeaderList> {
+        let mut state = self.state.borrow_mut();
+        let delivery = state.body_delivery;
+        let message = state.exchanges.get_mut(&id).expect("exchange").message(direction);
+        if delivery == BodyDelivery::WhileHeadersAreHeld || message.admitted {
+            return Some(trailers);
+        }
+        let withheld =
+            message.withheld.get_or_insert(Withheld { direction, body: None, end: false, trailers: None });
+        withheld.trailers = Some(trailers);
+        None
+    }
+
+    /// What can be delivered now that its headers have gone on.
+    pub(super) fn take_deliverable(&self) -> Option<(ExchangeId, Withheld)> {
+        let mut state = self.state.borrow_mut();
+        state.exchanges.iter_mut().filter(|(_, exchange)| !exchange.closed).find_map(|(id, exchange)| {
+            [Direction::Request, Direction::Response].into_iter().find_map(|direction| {
+                let message = exchange.message(direction);
+                if message.admitted { Some((*id, message.withheld.take()?)) } else { None }
+            })
+        })
     }
 
     pub(super) fn pass_on(&self, id: ExchangeId, direction: Direction) {
@@ -417,12 +502,22 @@ impl Messages for TestHost {
     }
 }
 
+/// Names and values of the headers, and the body, as Envoy counts them.
+fn total_size(request: &Message) -> Vec<u8> {
+    let headers: usize = request.headers.iter().map(|(name, value)| name.len() + value.len()).sum();
+    ((headers + request.received) as u64).to_le_bytes().to_vec()
+}
+
 impl Properties for TestHost {
     fn property(&self, path: &[&str]) -> Result<Vec<u8>, HostError> {
         self.state.borrow_mut().reads.push(path.join("."));
         self.check(Fault::ReadProperty)?;
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
-        self.focused(|exchange| exchange.properties.get(&path).cloned())?.ok_or(HostError::NotFound)
+        self.focused(|exchange| {
+            let given = exchange.properties.get(&path).cloned();
+            given.or_else(|| (path == ["request", "total_size"]).then(|| total_size(&exchange.request)))
+        })?
+        .ok_or(HostError::NotFound)
     }
 
     fn set_property(&self, path: &[&str], value: &[u8]) -> Result<(), HostError> {

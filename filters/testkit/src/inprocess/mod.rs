@@ -14,7 +14,7 @@ use portcullis_policy::host::{CallToken, Direction, Level};
 use portcullis_policy::reply::RenderedReply;
 use portcullis_policy::{CallOutReply, Chain, ConfigError, Engine, ExchangeId, HeaderList, Next, Shutdown};
 
-pub use host::{Fault, RecordedCall, TestHost};
+pub use host::{BodyDelivery, Fault, RecordedCall, TestHost};
 pub use shared::SharedData;
 
 /// What has become of a request.
@@ -103,6 +103,13 @@ impl Worker {
 
     /// A piece of body comes.
     pub fn body(&mut self, id: ExchangeId, direction: Direction, bytes: &[u8], end: bool) -> Next {
+        match self.host.withhold(id, direction, bytes, end) {
+            Some(bytes) => self.deliver_body(id, direction, bytes, end),
+            None => Next::Hold,
+        }
+    }
+
+    fn deliver_body(&mut self, id: ExchangeId, direction: Direction, bytes: &[u8], end: bool) -> Next {
         let held = self.host.body_came(id, direction, bytes);
         self.host.enter(Some(id));
         let next = self.engine.on_body(&*self.host, id, direction, held, end.into());
@@ -121,10 +128,29 @@ impl Worker {
         direction: Direction,
         trailers: impl IntoIterator<Item = (N, V)>,
     ) -> Next {
-        self.host.trailers_came(id, direction, trailers.into_iter().collect());
+        match self.host.withhold_trailers(id, direction, trailers.into_iter().collect()) {
+            Some(trailers) => self.deliver_trailers(id, direction, trailers),
+            None => Next::Hold,
+        }
+    }
+
+    fn deliver_trailers(&mut self, id: ExchangeId, direction: Direction, trailers: HeaderList) -> Next {
+        self.host.trailers_came(id, direction, trailers);
         self.host.enter(Some(id));
         let next = self.engine.on_trailers(&*self.host, id, direction);
         self.settle(id, direction, next)
+    }
+
+    /// What was withheld while headers were held comes when they have gone on.
+    fn deliver_withheld(&mut self) {
+        while let Some((id, rest)) = self.host.take_deliverable() {
+            if let Some(body) = rest.body {
+                self.deliver_body(id, rest.direction, &body, rest.end);
+            }
+            if let Some(trailers) = rest.trailers {
+                self.deliver_trailers(id, rest.direction, trailers);
+            }
+        }
     }
 
     /// An exchange that Envoy serves without this plugin's filter. It can be given headers and properties, through
@@ -166,6 +192,7 @@ impl Worker {
         if next == Next::Continue {
             self.host.pass_on(id, direction);
         }
+        self.deliver_withheld();
         next
     }
 
@@ -197,6 +224,7 @@ impl Worker {
                 host::Event::Tick => {
                     self.host.enter(None);
                     self.engine.on_tick(&*self.host);
+                    self.deliver_withheld();
                 }
                 host::Event::Timeout(token) => self.answer(token, 504, &[], b""),
             }
@@ -256,6 +284,7 @@ impl Worker {
         self.host.enter(None);
         self.engine.on_call_out_reply(&*self.host, reply);
         self.host.end_call_reply();
+        self.deliver_withheld();
     }
 
     /// What has become of the request.

@@ -64,6 +64,17 @@ impl Binding {
             return Err(BindingError::RepeatedContentType);
         }
         let media_type = MediaType::parse(value).map_err(BindingError::ContentType)?;
+        Self::of_media_type(&media_type, soap_action)
+    }
+
+    /// The same for a Content-Type that has been read, and is the only one.
+    ///
+    /// # Errors
+    /// What is wrong with the action that the headers state.
+    pub fn of_media_type<'a>(
+        media_type: &MediaType<'_>,
+        soap_action: impl IntoIterator<Item = &'a [u8]>,
+    ) -> Result<Self, BindingError> {
         if media_type.is(Version::V1_2.media_type()) {
             let action = Action::from_parameter(media_type.parameter("action"));
             return action.map(Self::Soap12).ok_or(BindingError::Action);

@@ -3,7 +3,12 @@
 use core::fmt;
 
 use super::version::Version;
+use crate::error::NamespaceRule;
 use crate::escape::write_text;
+use crate::namespaces::check_declaration;
+
+/// What stands for the namespace of a detail's child element.
+const DETAIL_PREFIX: &str = "d";
 
 /// What kind of fault it is (SOAP 1.1, section 4.4.1; SOAP 1.2 part 1, section 5.4.6). The names are those of SOAP 1.2.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -74,13 +79,23 @@ pub struct DetailEntry<'a> {
     text: &'a str,
 }
 
-/// A name that an element cannot have.
+/// A name that an element of a detail cannot have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct InvalidName;
+pub enum InvalidName {
+    /// The local name is not a letter or `_`, followed by letters, digits, `_`, `-` and `.`, all of them ASCII.
+    Local,
+    /// The namespace cannot be declared for the element.
+    Namespace(NamespaceRule),
+}
 
 impl fmt::Display for InvalidName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("not a letter or `_`, followed by letters, digits, `_`, `-` and `.`, all of them ASCII")
+        match self {
+            Self::Local => f.write_str(
+                "not a letter or `_`, followed by letters, digits, `_`, `-` and `.`, all of them ASCII",
+            ),
+            Self::Namespace(rule) => rule.fmt(f),
+        }
     }
 }
 
@@ -90,11 +105,18 @@ impl<'a> DetailEntry<'a> {
     /// An element in a namespace, empty for none, with text as its content.
     ///
     /// # Errors
-    /// If the local name is not a letter or `_`, followed by letters, digits, `_`, `-` and `.`, all of them ASCII.
+    /// If the local name is none that is taken, or the namespace one that cannot be declared: that of `xml` or `xmlns`
+    /// (Namespaces in XML 1.0, section 3).
     pub fn new(namespace: &'a str, local: &'a str, text: &'a str) -> Result<Self, InvalidName> {
         let starts = local.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
         let goes_on = local.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte));
-        if starts && goes_on { Ok(Self { namespace, local, text }) } else { Err(InvalidName) }
+        if !(starts && goes_on) {
+            return Err(InvalidName::Local);
+        }
+        if !namespace.is_empty() {
+            check_declaration(DETAIL_PREFIX, namespace).map_err(InvalidName::Namespace)?;
+        }
+        Ok(Self { namespace, local, text })
     }
 }
 
@@ -161,16 +183,16 @@ impl<'a> Fault<'a> {
         put(out, &["<", name, ">"]);
         for DetailEntry { namespace, local, text } in self.detail {
             // No default namespace is declared around it, so that a name without one needs no declaration.
-            let prefix = if namespace.is_empty() { "" } else { "d:" };
-            put(out, &["<", prefix, local]);
+            let (prefix, colon) = if namespace.is_empty() { ("", "") } else { (DETAIL_PREFIX, ":") };
+            put(out, &["<", prefix, colon, local]);
             if !namespace.is_empty() {
-                put(out, &[" xmlns:d=\""]);
+                put(out, &[" xmlns:", prefix, "=\""]);
                 write_text(out, namespace);
                 put(out, &["\""]);
             }
             put(out, &[">"]);
             write_text(out, text);
-            put(out, &["</", prefix, local, ">"]);
+            put(out, &["</", prefix, colon, local, ">"]);
         }
         put(out, &["</", name, ">"]);
     }
@@ -197,6 +219,9 @@ fn put(out: &mut Vec<u8>, parts: &[&str]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::limits::Limits;
+    use crate::namespaces::{XML, XMLNS};
+    use crate::tree::Document;
 
     fn written(fault: &Fault<'_>, version: Version) -> String {
         let mut out = Vec::new();
@@ -279,8 +304,26 @@ mod tests {
     #[test]
     fn refuses_names_that_would_break_the_document() {
         for name in ["", "1a", "-a", "a b", "a:b", "a>", "a/", "\u{e9}"] {
-            assert_eq!(DetailEntry::new("", name, "x"), Err(InvalidName), "{name:?}");
+            assert_eq!(DetailEntry::new("", name, "x"), Err(InvalidName::Local), "{name:?}");
         }
         assert!(DetailEntry::new("", "_a-1.b", "x").is_ok());
+    }
+
+    #[test]
+    fn refuses_namespaces_that_no_prefix_may_be_bound_to() {
+        for (namespace, rule) in [(XML, NamespaceRule::XmlNamespace), (XMLNS, NamespaceRule::XmlnsNamespace)]
+        {
+            let refused = DetailEntry::new(namespace, "a", "x");
+            assert_eq!(refused, Err(InvalidName::Namespace(rule)), "{namespace}");
+        }
+        // What is taken is read again, whatever its name.
+        for namespace in ["", "urn:\"<&>'\u{0}", " ", "http://www.w3.org/XML/1998/namespace/"] {
+            let detail = [DetailEntry::new(namespace, "a", "x").unwrap()];
+            for version in Version::ALL {
+                let fault = Fault { detail: &detail, ..Fault::new(Code::Sender, "no") };
+                let fault = written(&fault, version);
+                assert!(Document::parse(fault.as_bytes(), &Limits::default()).is_ok(), "{fault}");
+            }
+        }
     }
 }

@@ -11,7 +11,11 @@ pub struct MediaType<'a> {
     parameters: Vec<(&'a [u8], Cow<'a, [u8]>)>,
 }
 
-/// Why a value is no media type.
+/// How many parameters a media type may have: names are compared with one another, and no type in use has more than a
+/// few.
+const MAX_PARAMETERS: usize = 32;
+
+/// Why a value is no media type, or not taken as one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MediaTypeError {
     /// It does not begin with a type, a slash and a subtype.
@@ -20,6 +24,8 @@ pub enum MediaTypeError {
     Parameters,
     /// A parameter stands there twice: recipients differ in which of the two they take.
     RepeatedParameter,
+    /// There are more than 32 parameters. What follows them is not looked at.
+    TooManyParameters,
 }
 
 impl fmt::Display for MediaTypeError {
@@ -28,6 +34,7 @@ impl fmt::Display for MediaTypeError {
             Self::Essence => "not a type and a subtype with a slash between them",
             Self::Parameters => "not parameters of the form `; name=token` or `; name=\"text\"`",
             Self::RepeatedParameter => "a parameter twice",
+            Self::TooManyParameters => return write!(f, "more than {MAX_PARAMETERS} parameters"),
         })
     }
 }
@@ -38,7 +45,7 @@ impl<'a> MediaType<'a> {
     /// Reads a field value.
     ///
     /// # Errors
-    /// The first thing that RFC 9110 does not have there.
+    /// The first thing that RFC 9110 does not have there, or a parameter too many.
     pub fn parse(value: &'a [u8]) -> Result<Self, MediaTypeError> {
         let value = value.trim_ascii();
         let end = value.iter().position(|byte| matches!(byte, b';' | b' ' | b'\t')).unwrap_or(value.len());
@@ -59,6 +66,9 @@ impl<'a> MediaType<'a> {
             // RFC 9110, section 5.6.6 lets a parameter be missing between two semicolons.
             if matches!(rest, [] | [b';', ..]) {
                 continue;
+            }
+            if parameters.len() >= MAX_PARAMETERS {
+                return Err(MediaTypeError::TooManyParameters);
             }
             let (name, value, after) = parameter(rest).ok_or(MediaTypeError::Parameters)?;
             if parameters.iter().any(|(known, _)| known.eq_ignore_ascii_case(name)) {
@@ -208,6 +218,19 @@ mod tests {
         ] {
             assert_eq!(parse(value).map(|_| ()), Err(expected), "{value:?}");
         }
+    }
+
+    #[test]
+    fn reads_no_further_than_the_last_parameter_that_there_may_be() {
+        let parameters = |count: usize| (0..count).map(|number| format!("; p{number}=1")).collect::<String>();
+        let most = format!("text/xml{};;", parameters(MAX_PARAMETERS));
+        assert_eq!(parse(&most).unwrap().parameter("p31"), Some(&b"1"[..]));
+        // Neither that the next one repeats another nor that it is none is found out.
+        for next in ["; charset=utf-8", "; p0=1", "; =", ";; ;x"] {
+            let value = format!("{most}{next}");
+            assert_eq!(parse(&value).map(|_| ()), Err(MediaTypeError::TooManyParameters), "{next}");
+        }
+        assert_eq!(MediaTypeError::TooManyParameters.to_string(), "more than 32 parameters");
     }
 
     #[test]

@@ -4,8 +4,9 @@ use super::fault::{Checked, Fault, Place, fits};
 use super::input::Input;
 use super::lexer::{Lexer, Mark, Next, Phase, State, Step, Within};
 use super::reference::Reference;
+use super::section::Section;
 use crate::chars::TEXT;
-use crate::limits::Limit;
+use crate::limits::{Limit, Limits};
 use crate::token::{Control, Sink};
 
 impl Lexer {
@@ -149,9 +150,9 @@ impl Lexer {
 
     /// Puts something to the text that is kept; if it is too much, `place` is where it stands in the document.
     pub(super) fn keep(&mut self, place: Place, piece: &str) -> Checked<()> {
-        let limit = self.limits.text_bytes;
-        if fits(self.text.len(), piece, limit).is_err() {
-            return Err(Fault::limit(Limit::TextBytes, u64::try_from(limit).unwrap_or(u64::MAX), place));
+        let (limit, bytes) = self.text_limit();
+        if fits(self.text.len(), piece, bytes).is_err() {
+            return Err(Fault::limit(limit, u64::try_from(bytes).unwrap_or(u64::MAX), place));
         }
         self.text.push_str(piece);
         Ok(())
@@ -160,11 +161,20 @@ impl Lexer {
     /// Whether there is room for a run that begins at `start`.
     #[inline]
     pub(super) fn check_text(&self, start: usize, run: &str) -> Checked<()> {
-        let limit = self.limits.text_bytes;
-        fits(self.text.len(), run, limit).map_err(|room| {
+        let (limit, bytes) = self.text_limit();
+        fits(self.text.len(), run, bytes).map_err(|room| {
             let place = Place::At(start.saturating_add(room));
-            Fault::limit(Limit::TextBytes, u64::try_from(limit).unwrap_or(u64::MAX), place)
+            Fault::limit(limit, u64::try_from(bytes).unwrap_or(u64::MAX), place)
         })
+    }
+
+    /// What bounds the text that is kept.
+    #[inline]
+    fn text_limit(&self) -> (Limit, usize) {
+        match self.state {
+            State::Section(Section::Declaration) => (Limit::DeclarationBytes, Limits::DECLARATION_BYTES),
+            _ => (Limit::TextBytes, self.limits.text_bytes),
+        }
     }
 
     /// Hands on the text that is kept and what has been read since `start`, without copying if that is all.

@@ -4,10 +4,13 @@ use super::error::EvaluateError;
 
 /// How many bytes of text are read or written for one step.
 const BYTES_PER_STEP: usize = 16;
+/// How many comparisons of two nodes' places in document order are one step.
+const COMPARISONS_PER_STEP: usize = 8;
 
 /// The steps that evaluations may take before they are given up.
 ///
-/// A step is a node that is looked at, an expression that is evaluated, or 16 bytes of text that are read or written.
+/// A step is a node that is looked at or copied, an expression that is evaluated, 8 comparisons of nodes that are sorted,
+/// or 16 bytes of text that are read or written.
 /// As nothing is kept without being counted, steps bound memory too.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
@@ -49,5 +52,23 @@ impl Budget {
     #[inline]
     pub fn charge_bytes(&mut self, bytes: usize) -> Result<(), EvaluateError> {
         self.charge(u64::try_from(bytes.wrapping_div(BYTES_PER_STEP)).unwrap_or(u64::MAX))
+    }
+
+    /// Takes off what so many nodes cost that are handed on or copied: a step for each.
+    #[inline]
+    pub(super) fn charge_nodes(&mut self, nodes: usize) -> Result<(), EvaluateError> {
+        self.charge(u64::try_from(nodes).unwrap_or(u64::MAX))
+    }
+
+    /// Takes off what it costs to look whether so many nodes are in order.
+    #[inline]
+    pub(super) fn charge_comparisons(&mut self, comparisons: usize) -> Result<(), EvaluateError> {
+        self.charge_nodes(comparisons.wrapping_div(COMPARISONS_PER_STEP))
+    }
+
+    /// Takes off what it costs to sort so many nodes.
+    pub(super) fn charge_sort(&mut self, nodes: usize) -> Result<(), EvaluateError> {
+        let rounds = usize::try_from(nodes.checked_ilog2().unwrap_or_default()).unwrap_or(usize::MAX);
+        self.charge_comparisons(nodes.saturating_mul(rounds))
     }
 }

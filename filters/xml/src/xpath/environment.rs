@@ -33,7 +33,9 @@ pub trait Environment {
         None
     }
 
-    /// Calls a function. Arguments are of the types that its signature names.
+    /// Calls a function. Its arguments have been converted to the types that its signature names (XPath 1.0, section
+    /// 3.2), but that what is to be a node-set, and of which only a variable or another function could tell, may be of
+    /// another type: the function should then fail with [`EvaluateError::NotNodes`].
     ///
     /// # Errors
     /// Whatever keeps the function from returning a value: it ends the evaluation.
@@ -49,7 +51,7 @@ pub trait Environment {
 /// A call of a function of the host.
 #[derive(Debug)]
 pub struct HostCall<'b, 'a> {
-    /// The arguments.
+    /// The arguments. The budget has been charged for their strings to be read once.
     pub arguments: Vec<Value<'a>>,
     /// The context.
     pub context: Context,

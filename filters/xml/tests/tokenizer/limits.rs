@@ -114,6 +114,30 @@ fn bounds_pieces_of_text() {
 }
 
 #[test]
+fn bounds_the_xml_declaration_whatever_the_limits() {
+    let padded = |before: &str, with: char, bytes: usize, behind: &str| {
+        let padding = with.to_string().repeat(bytes - before.len() - behind.len());
+        format!("<?xml{before}{padding}{behind}?><a/>")
+    };
+    let spaces = |bytes: usize| padded(" version='1.0'", ' ', bytes, "");
+    let limit = (Limit::DeclarationBytes, 1024);
+    for text_bytes in [4, usize::MAX] {
+        let limits = Limits { text_bytes, ..none() };
+        check(&limits, &spaces(1024), &spaces(1025), limit, 5 + 1024);
+        check(&limits, &spaces(1024), &spaces(100_000), limit, 5 + 1024);
+        let version = |bytes: usize| padded(" version='1.", '0', bytes, "'");
+        check(&limits, &version(1024), &version(1025), limit, 5 + 1024);
+        // What could end it, and does not.
+        for piece in [">", "?", "\r"] {
+            let endless = format!("<?xml {}", piece.repeat(5000));
+            check(&limits, "<?xml version='1.0'?><a/>", &endless, limit, 5 + 1024);
+        }
+    }
+    let error = read_with(&Limits::default(), spaces(1025).as_bytes()).error.unwrap();
+    assert_eq!(error.to_string(), "1:1030: more than 1024 bytes of the XML declaration");
+}
+
+#[test]
 fn bounds_the_document_as_it_is_transferred() {
     let limits = Limits { document_bytes: 12, ..none() };
     check(&limits, "<a>123</a>\n\n", "<a>123</a>\n\n\n", (Limit::DocumentBytes, 12), 12);

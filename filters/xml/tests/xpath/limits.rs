@@ -45,6 +45,44 @@ fn chains_are_not_nested() {
 }
 
 #[test]
+fn each_chain_of_comparisons_is_bounded_by_itself_with_those_in_it() {
+    let chain = |count: usize| vec!["1"; count].join(" = ");
+    let beside = |chain: &str| {
+        [
+            vec![chain; 40].join(" and "),
+            vec![chain; 40].join(" or "),
+            format!("concat({})", vec![chain; 40].join(", ")),
+            format!("/r{}", format!("[{chain}]").repeat(40)),
+            format!("({chain}) + ({chain})"),
+            format!("({chain}) = ({})", chain.replace('=', "+")),
+            vec![chain.replace('=', "<"); 40].join(" and "),
+        ]
+    };
+    let document = parse("<r/>");
+    for expression in beside(&chain(17)) {
+        eval(&document, &expression);
+    }
+    for expression in beside(&chain(19)) {
+        let error = compile(&expression).unwrap_err().to_string();
+        assert!(error.ends_with("more than 16 comparisons in a row"), "{expression}: {error}");
+    }
+    // What is within the first operand is below all the others, and what is within the last one below one of them.
+    for (outer, inner, expected) in
+        [(8, 8, true), (16, 2, true), (2, 16, true), (10, 10, false), (17, 5, false)]
+    {
+        for within in ["(CHAIN)", "not(CHAIN)", "count(/r[CHAIN])", "(1 < 2 and CHAIN)", "(2 + (CHAIN))"] {
+            let inner = within.replace("CHAIN", &chain(inner));
+            let first = format!("{inner} = {}", chain(outer));
+            assert_eq!(compile(&first).is_ok(), expected, "{first}");
+            let last = format!("{} = {inner}", chain(outer));
+            assert!(compile(&last).is_ok(), "{last}");
+        }
+    }
+    assert!(compile(&format!("1 = ({})", chain(18))).is_ok());
+    assert!(compile(&format!("1 = 1 = ({})", chain(18))).is_err());
+}
+
+#[test]
 fn length_is_bounded_when_compiled() {
     let spaces = " ".repeat(64 << 10);
     let error = compile(&format!("a{spaces}")).unwrap_err().to_string();

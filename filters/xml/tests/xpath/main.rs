@@ -4,6 +4,7 @@
 
 mod axes;
 mod comparisons;
+mod costs;
 mod errors;
 mod functions;
 mod host;

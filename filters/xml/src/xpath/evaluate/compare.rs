@@ -1,13 +1,13 @@
 //! Comparisons (XPath 1.0, section 3.4).
 
 use core::ops::ControlFlow;
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 
 use super::{Evaluation, Result};
 use crate::tree::NodeId;
 use crate::xpath::ast::{Comparison, Expr, Type};
 use crate::xpath::environment::Context;
-use crate::xpath::number;
 use crate::xpath::value::Value;
 
 impl<'a> Evaluation<'a, '_> {
@@ -66,34 +66,34 @@ impl<'a> Evaluation<'a, '_> {
         value: Value<'a>,
         context: Context,
     ) -> Result<bool> {
-        let value = self.comparable(comparison, value);
+        let mut operand = Operand::new(comparison, value);
         let flow = self.any(nodes, context, &mut |evaluation, node| {
-            let holds = evaluation.node_holds(comparison, node, &value)?;
+            let holds = evaluation.node_holds(comparison, node, &mut operand)?;
             Ok(if holds { ControlFlow::Break(()) } else { ControlFlow::Continue(()) })
         })?;
         Ok(flow.is_break())
     }
 
-    /// A value in the form in which nodes are compared with it, so as not to convert it for each of them.
-    fn comparable(&self, comparison: Comparison, value: Value<'a>) -> Value<'a> {
-        match value {
-            Value::String(_) if !comparison.is_order() => value,
-            _ => Value::Number(value.to_number(self.document)),
-        }
-    }
-
-    fn node_holds(&mut self, comparison: Comparison, node: NodeId, value: &Value<'a>) -> Result<bool> {
+    fn node_holds(
+        &mut self,
+        comparison: Comparison,
+        node: NodeId,
+        operand: &mut Operand<'a>,
+    ) -> Result<bool> {
         let text = self.document.string_value(node);
-        match value {
-            Value::String(string) => {
+        let number = match operand {
+            Operand::String(string) => {
                 self.budget.charge_bytes(text.len().min(string.len()))?;
-                Ok(comparison.strings(text, string))
+                return Ok(comparison.strings(text, string));
             }
-            _ => {
-                self.budget.charge_bytes(text.len())?;
-                Ok(comparison.numbers(number::parse(text), value.to_number(self.document)))
+            Operand::Number(number) => *number,
+            Operand::Unconverted(value) => {
+                let number = self.number_of(value)?;
+                *operand = Operand::Number(number);
+                number
             }
-        }
+        };
+        Ok(comparison.numbers(self.parse_number(text)?, number))
     }
 
     fn compare_values(&mut self, comparison: Comparison, left: Value<'a>, right: Value<'a>) -> Result<bool> {
@@ -105,33 +105,25 @@ impl<'a> Evaluation<'a, '_> {
             }
             (Value::Nodes(nodes), value) => self.any_of(comparison, &nodes, value),
             (value, Value::Nodes(nodes)) => self.any_of(comparison.mirrored(), &nodes, value),
-            (left, right) => {
-                let document = self.document;
-                Ok(match (&left, &right) {
-                    _ if comparison.is_order() => {
-                        comparison.numbers(left.to_number(document), right.to_number(document))
-                    }
-                    (Value::Boolean(_), _) | (_, Value::Boolean(_)) => {
-                        comparison.booleans(left.to_boolean(), right.to_boolean())
-                    }
-                    (Value::Number(_), _) | (_, Value::Number(_)) => {
-                        comparison.numbers(left.to_number(document), right.to_number(document))
-                    }
-                    _ => {
-                        let (left, right) = (left.into_string(document), right.into_string(document));
-                        self.budget.charge_bytes(left.len().min(right.len()))?;
-                        comparison.strings(&left, &right)
-                    }
-                })
+            (Value::String(left), Value::String(right)) if !comparison.is_order() => {
+                self.budget.charge_bytes(left.len().min(right.len()))?;
+                Ok(comparison.strings(&left, &right))
             }
+            (left, right)
+                if !comparison.is_order()
+                    && matches!((&left, &right), (Value::Boolean(_), _) | (_, Value::Boolean(_))) =>
+            {
+                Ok(comparison.booleans(left.to_boolean(), right.to_boolean()))
+            }
+            (left, right) => Ok(comparison.numbers(self.number_of(&left)?, self.number_of(&right)?)),
         }
     }
 
     fn any_of(&mut self, comparison: Comparison, nodes: &[NodeId], value: Value<'a>) -> Result<bool> {
-        let value = self.comparable(comparison, value);
+        let mut operand = Operand::new(comparison, value);
         for node in nodes {
             self.budget.charge(1)?;
-            if self.node_holds(comparison, *node, &value)? {
+            if self.node_holds(comparison, *node, &mut operand)? {
                 return Ok(true);
             }
         }
@@ -140,42 +132,72 @@ impl<'a> Evaluation<'a, '_> {
 
     /// Whether a comparison holds between any node of one set and any of another, without trying all pairs.
     fn compare_sets(&mut self, comparison: Comparison, left: &[NodeId], right: &[NodeId]) -> Result<bool> {
-        let document = self.document;
-        for node in left.iter().chain(right) {
-            self.budget.charge(1)?;
-            self.budget.charge_bytes(document.string_value(*node).len())?;
+        if left.is_empty() || right.is_empty() {
+            return Ok(false);
         }
-        let texts =
-            |nodes: &'_ [NodeId]| nodes.iter().map(|node| document.string_value(*node)).collect::<Vec<_>>();
-        let (left, right) = (texts(left), texts(right));
         Ok(match comparison {
             Comparison::Equal => {
+                let (left, right) = (self.texts(left)?, self.texts(right)?);
                 let (few, many) = if left.len() < right.len() { (left, right) } else { (right, left) };
                 let few: BTreeSet<&str> = few.into_iter().collect();
                 many.iter().any(|text| few.contains(text))
             }
             // Only if all texts of both sets are the same is there no pair that differs.
-            Comparison::NotEqual => match (left.first(), right.first()) {
-                (Some(first), Some(_)) => left.iter().chain(&right).any(|text| text != first),
-                _ => false,
-            },
+            Comparison::NotEqual => {
+                let (left, right) = (self.texts(left)?, self.texts(right)?);
+                let mut all = left.iter().chain(&right);
+                let first = all.next();
+                all.any(|text| Some(text) != first)
+            }
             // If it holds for any pair, then for the two that are farthest apart.
-            Comparison::Less | Comparison::LessOrEqual => comparison.numbers(least(&left), greatest(&right)),
+            Comparison::Less | Comparison::LessOrEqual => {
+                comparison.numbers(self.extreme(left, f64::min)?, self.extreme(right, f64::max)?)
+            }
             Comparison::Greater | Comparison::GreaterOrEqual => {
-                comparison.numbers(greatest(&left), least(&right))
+                comparison.numbers(self.extreme(left, f64::max)?, self.extreme(right, f64::min)?)
             }
         })
     }
+
+    /// The string-values of nodes, which are going to be read.
+    fn texts(&mut self, nodes: &[NodeId]) -> Result<Vec<&'a str>> {
+        let document = self.document;
+        let mut texts = Vec::new();
+        for node in nodes {
+            let text = document.string_value(*node);
+            self.budget.charge(1)?;
+            self.budget.charge_bytes(text.len())?;
+            texts.push(text);
+        }
+        Ok(texts)
+    }
+
+    /// The least or the greatest of the nodes' numbers, as `of` picks one of two; NaN if there is none.
+    fn extreme(&mut self, nodes: &[NodeId], of: fn(f64, f64) -> f64) -> Result<f64> {
+        let mut extreme = f64::NAN;
+        for node in nodes {
+            self.budget.charge(1)?;
+            extreme = of(extreme, self.parse_number(self.document.string_value(*node))?);
+        }
+        Ok(extreme)
+    }
 }
 
-/// The least number among texts, NaN if there is none.
-fn least(texts: &[&str]) -> f64 {
-    texts.iter().map(|text| number::parse(text)).fold(f64::NAN, f64::min)
+/// What is no node-set, in the form in which nodes are compared with it.
+enum Operand<'a> {
+    String(Cow<'a, str>),
+    Number(f64),
+    /// It is going to be a number when the first node comes, and then for all of them.
+    Unconverted(Value<'a>),
 }
 
-/// The greatest number among texts, NaN if there is none.
-fn greatest(texts: &[&str]) -> f64 {
-    texts.iter().map(|text| number::parse(text)).fold(f64::NAN, f64::max)
+impl<'a> Operand<'a> {
+    fn new(comparison: Comparison, value: Value<'a>) -> Self {
+        match value {
+            Value::String(text) if !comparison.is_order() => Self::String(text),
+            value => Self::Unconverted(value),
+        }
+    }
 }
 
 impl Comparison {

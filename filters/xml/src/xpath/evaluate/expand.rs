@@ -33,6 +33,7 @@ pub(super) fn expand(
         Axis::Descendant | Axis::DescendantOrSelf => {
             let mut covered = NodeId::ROOT;
             for node in from {
+                budget.charge(1)?;
                 // What begins in a subtree that has been walked through is there already, but for attributes.
                 if *node >= covered || document.kind(*node) == NodeKind::Attribute {
                     all(document, axis, matcher, *node, found, budget)?;
@@ -43,7 +44,7 @@ pub(super) fn expand(
         }
         Axis::Following | Axis::Preceding => {
             for tree in from.chunk_by(|a, b| document.root(*a) == document.root(*b)) {
-                budget.charge(u64::try_from(tree.len()).unwrap_or(u64::MAX))?;
+                budget.charge_nodes(tree.len())?;
                 // What follows any of them follows the one that ends first, and what precedes any precedes the last.
                 let origin = match axis {
                     Axis::Following => tree.iter().min_by_key(|node| document.subtree_end(**node)),
@@ -136,7 +137,8 @@ fn siblings(
     found: &mut Vec<NodeId>,
     budget: &mut Budget,
 ) -> Result<(), EvaluateError> {
-    budget.charge(u64::try_from(from.len()).unwrap_or(u64::MAX))?;
+    budget.charge_nodes(from.len())?;
+    budget.charge_sort(from.len())?;
     let children = from.iter().filter(|node| document.kind(**node) != NodeKind::Attribute);
     let mut by_parent: Vec<_> = children.map(|node| (document.parent(*node), *node)).collect();
     by_parent.sort_unstable();

@@ -140,8 +140,8 @@ impl<'a> Evaluation<'a, '_> {
         let mut sum = 0.0;
         for node in self.nodes(nodes, context)?.iter() {
             let text = self.document.string_value(*node);
-            self.budget.charge_bytes(text.len())?;
-            sum += number::parse(text);
+            self.budget.charge(1)?;
+            sum += self.parse_number(text)?;
         }
         Ok(sum)
     }

@@ -114,12 +114,11 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                 Type::Boolean => Ok(f64::from(u8::from(self.boolean(expression, context)?))),
                 Type::Nodes | Type::String => {
                     let string = self.string(expression, context)?;
-                    self.budget.charge_bytes(string.len())?;
-                    Ok(number::parse(&string))
+                    self.parse_number(&string)
                 }
                 Type::Number | Type::Any => {
                     let value = self.of_unknown_type(expression, context)?;
-                    Ok(value.to_number(self.document))
+                    self.number_of(&value)
                 }
             },
         }
@@ -145,13 +144,12 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                 }
                 Type::Boolean => Ok(Cow::Borrowed(boolean_to_string(self.boolean(expression, context)?))),
                 Type::Number => {
-                    let text = number::format(self.number(expression, context)?);
-                    self.budget.charge_bytes(text.len())?;
-                    Ok(text)
+                    let number = self.number(expression, context)?;
+                    self.string_of(Value::Number(number))
                 }
                 Type::String | Type::Any => {
                     let value = self.of_unknown_type(expression, context)?;
-                    Ok(value.into_string(self.document))
+                    self.string_of(value)
                 }
             },
         }
@@ -164,18 +162,19 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     pub fn nodes(&mut self, expression: &'a Expr, context: Context) -> Result<NodeSet<'a>> {
         self.budget.charge(1)?;
         match expression {
-            Expr::Path(path) => Ok(Cow::Owned(self.path(path, context)?)),
+            Expr::Path(path) => self.path(path, context),
             Expr::Filter { base, predicates } => {
-                let nodes = self.nodes(base, context)?.into_owned();
-                Ok(Cow::Owned(self.filter(nodes, predicates)?))
+                let nodes = self.nodes(base, context)?;
+                self.filter(nodes, predicates)
             }
             Expr::Union(operands) => {
                 let mut all = Vec::new();
                 for operand in operands {
                     let nodes = self.nodes(operand, context)?;
+                    self.budget.charge_nodes(nodes.len())?;
                     all.extend_from_slice(&nodes);
                 }
-                in_document_order(&mut all);
+                self.put_in_order(&mut all)?;
                 Ok(Cow::Owned(all))
             }
             Expr::Variable(_) | Expr::Call(_) => match self.of_unknown_type(expression, context)? {
@@ -191,13 +190,24 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         self.budget.charge(1)?;
         match expression {
             Expr::Variable(variable) => {
-                let value = self.environment.variable(variable.slot);
-                value.ok_or(EvaluateError::NoSuchVariable)
+                let value = self.environment.variable(variable.slot).ok_or(EvaluateError::NoSuchVariable)?;
+                // A value that is borrowed has cost nothing.
+                match &value {
+                    Value::Nodes(Cow::Owned(nodes)) => self.budget.charge_nodes(nodes.len())?,
+                    Value::String(Cow::Owned(text)) => self.budget.charge_bytes(text.len())?,
+                    _ => {}
+                }
+                Ok(value)
             }
             Expr::Call(Call { function: Function::Host(function), arguments }) => {
                 let mut values = Vec::with_capacity(arguments.len());
                 for argument in arguments {
-                    values.push(self.value(argument, context)?);
+                    let value = self.value(argument, context)?;
+                    // The function may read all of it, and cannot say so before it does.
+                    if let Value::String(text) = &value {
+                        self.budget.charge_bytes(text.len())?;
+                    }
+                    values.push(value);
                 }
                 let call =
                     HostCall { arguments: values, context, document: self.document, budget: self.budget };
@@ -215,12 +225,43 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         }
         Ok(result)
     }
-}
 
-/// Sorts nodes and removes those that are there twice, unless they are in order already.
-fn in_document_order(nodes: &mut Vec<NodeId>) {
-    if !nodes.is_sorted_by(|a, b| a < b) {
-        nodes.sort_unstable();
-        nodes.dedup();
+    /// The number that a text stands for. This is where all texts become numbers, so that all are paid for.
+    fn parse_number(&mut self, text: &str) -> Result<f64> {
+        self.budget.charge_bytes(text.len())?;
+        Ok(number::parse(text))
+    }
+
+    /// A value as a number (section 4.4).
+    fn number_of(&mut self, value: &Value<'_>) -> Result<f64> {
+        match value {
+            Value::Nodes(nodes) => {
+                let first = nodes.first().map_or("", |node| self.document.string_value(*node));
+                self.parse_number(first)
+            }
+            Value::String(text) => self.parse_number(text),
+            Value::Boolean(_) | Value::Number(_) => Ok(value.to_number(self.document)),
+        }
+    }
+
+    /// A value as a string (section 4.2). Only that of a number has to be written.
+    fn string_of(&mut self, value: Value<'a>) -> Result<Cow<'a, str>> {
+        let is_number = matches!(value, Value::Number(_));
+        let text = value.into_string(self.document);
+        if is_number {
+            self.budget.charge_bytes(text.len())?;
+        }
+        Ok(text)
+    }
+
+    /// Sorts nodes and removes those that are there twice, unless they are in order already.
+    fn put_in_order(&mut self, nodes: &mut Vec<NodeId>) -> Result<()> {
+        self.budget.charge_comparisons(nodes.len())?;
+        if !nodes.is_sorted_by(|a, b| a < b) {
+            self.budget.charge_sort(nodes.len())?;
+            nodes.sort_unstable();
+            nodes.dedup();
+        }
+        Ok(())
     }
 }

@@ -1,13 +1,15 @@
 //! Location paths.
 
 use core::ops::ControlFlow;
+use std::borrow::Cow;
 
 use super::axis::Candidates;
 use super::expand::expand;
-use super::{Evaluation, Result, in_document_order};
+use super::{Evaluation, Result};
 use crate::tree::NodeId;
 use crate::xpath::ast::{Axis, Expr, Path, Predicate, Start, Step};
 use crate::xpath::environment::Context;
+use crate::xpath::value::NodeSet;
 
 /// What is done with each node that is found.
 pub(super) type Visit<'v, 'a, 'b> =
@@ -15,20 +17,20 @@ pub(super) type Visit<'v, 'a, 'b> =
 
 impl<'a, 'b> Evaluation<'a, 'b> {
     /// All nodes that a path selects, in document order.
-    pub(super) fn path(&mut self, path: &'a Path, context: Context) -> Result<Vec<NodeId>> {
+    pub(super) fn path(&mut self, path: &'a Path, context: Context) -> Result<NodeSet<'a>> {
         let start = self.start(&path.start, context)?;
         self.steps(&path.steps, start)
     }
 
-    fn start(&mut self, start: &'a Start, context: Context) -> Result<Vec<NodeId>> {
-        Ok(match start {
-            Start::Root => vec![self.document.root(context.node)],
-            Start::Context => vec![context.node],
-            Start::Nodes(base) => self.nodes(base, context)?.into_owned(),
-        })
+    fn start(&mut self, start: &'a Start, context: Context) -> Result<NodeSet<'a>> {
+        match start {
+            Start::Root => Ok(Cow::Owned(vec![self.document.root(context.node)])),
+            Start::Context => Ok(Cow::Owned(vec![context.node])),
+            Start::Nodes(base) => self.nodes(base, context),
+        }
     }
 
-    fn steps(&mut self, steps: &'a [Step], from: Vec<NodeId>) -> Result<Vec<NodeId>> {
+    fn steps(&mut self, steps: &'a [Step], from: NodeSet<'a>) -> Result<NodeSet<'a>> {
         let mut current = from;
         let mut next = Vec::new();
         for step in steps {
@@ -37,7 +39,10 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             }
             next.clear();
             self.step(step, &current, &mut next)?;
-            core::mem::swap(&mut current, &mut next);
+            let done = core::mem::replace(&mut current, Cow::Owned(core::mem::take(&mut next)));
+            if let Cow::Owned(done) = done {
+                next = done;
+            }
         }
         Ok(current)
     }
@@ -47,7 +52,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         if step.is_unordered() {
             let Some(matcher) = self.bindings.matcher(step.axis, &step.test) else { return Ok(()) };
             expand(self.document, step.axis, matcher, from, found, self.budget)?;
-            in_document_order(found);
+            self.put_in_order(found)?;
             return step.predicates.iter().try_for_each(|predicate| self.keep(predicate, found));
         }
         // No more than a few times as many as there can be in the end.
@@ -58,15 +63,16 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                 Ok(ControlFlow::Continue(()))
             })?;
             if found.len() > most {
-                in_document_order(found);
+                self.put_in_order(found)?;
             }
         }
-        in_document_order(found);
-        Ok(())
+        self.put_in_order(found)
     }
 
     /// Visits what a step selects from one node, in the order of its axis, for as long as `visit` goes on.
     fn each(&mut self, step: &'a Step, node: NodeId, visit: Visit<'_, 'a, 'b>) -> Result<ControlFlow<()>> {
+        // Whether or not there is anything to be looked at, the node itself has been.
+        self.budget.charge(1)?;
         let Some(matcher) = self.bindings.matcher(step.axis, &step.test) else {
             return Ok(ControlFlow::Continue(()));
         };
@@ -90,8 +96,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         while let Some(node) = candidates.next(self.budget)? {
             found.push(node);
         }
-        for node in self.filter(found, &step.predicates)? {
-            if visit(self, node)?.is_break() {
+        for node in self.filter(Cow::Owned(found), &step.predicates)?.iter() {
+            if visit(self, *node)?.is_break() {
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -127,8 +133,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                     self.step(last, &from, &mut found)?;
                     return self.visit_all(&found, visit);
                 }
-                for node in from {
-                    if self.each(last, node, &mut *visit)?.is_break() {
+                for node in from.iter() {
+                    if self.each(last, *node, &mut *visit)?.is_break() {
                         return Ok(ControlFlow::Break(()));
                     }
                 }

@@ -1,20 +1,33 @@
 //! Predicates on lists of nodes.
 
+use std::borrow::Cow;
+
 use super::{Evaluation, Result};
 use crate::tree::NodeId;
 use crate::xpath::ast::{Expr, Predicate, Type};
 use crate::xpath::environment::Context;
-use crate::xpath::value::Value;
+use crate::xpath::value::{NodeSet, Value};
 
 impl<'a> Evaluation<'a, '_> {
     /// What is left of nodes after predicates, one after the other; positions are those in the list.
     pub(super) fn filter(
         &mut self,
-        mut nodes: Vec<NodeId>,
+        mut nodes: NodeSet<'a>,
         predicates: &'a [Predicate],
-    ) -> Result<Vec<NodeId>> {
+    ) -> Result<NodeSet<'a>> {
         for predicate in predicates {
-            self.keep(predicate, &mut nodes)?;
+            match (&nodes, predicate) {
+                // For one of the nodes, those of a variable need not be copied.
+                (Cow::Borrowed(all), Predicate::Position(_) | Predicate::Last | Predicate::Never) => {
+                    nodes = Cow::Owned(at(predicate, all).into_iter().collect());
+                }
+                _ => {
+                    if let Cow::Borrowed(all) = nodes {
+                        self.budget.charge_nodes(all.len())?;
+                    }
+                    self.keep(predicate, nodes.to_mut())?;
+                }
+            }
         }
         Ok(nodes)
     }
@@ -25,14 +38,8 @@ impl<'a> Evaluation<'a, '_> {
             Predicate::Condition(condition) => {
                 retain(nodes, |node, _| self.boolean(condition, Context::of(node)))?;
             }
-            Predicate::Position(position) => {
-                let index = usize::try_from(*position).ok().and_then(|position| position.checked_sub(1));
-                let kept = index.and_then(|index| nodes.get(index)).copied();
-                nodes.clear();
-                nodes.extend(kept);
-            }
-            Predicate::Last => {
-                let kept = nodes.last().copied();
+            Predicate::Position(_) | Predicate::Last | Predicate::Never => {
+                let kept = at(predicate, nodes);
                 nodes.clear();
                 nodes.extend(kept);
             }
@@ -40,7 +47,6 @@ impl<'a> Evaluation<'a, '_> {
                 let size = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
                 retain(nodes, |node, position| self.holds(expression, Context { node, position, size }))?;
             }
-            Predicate::Never => nodes.clear(),
         }
         Ok(())
     }
@@ -56,6 +62,18 @@ impl<'a> Evaluation<'a, '_> {
             }),
             Type::Nodes | Type::Boolean | Type::String => self.boolean(expression, context),
         }
+    }
+}
+
+/// The node of a list that a predicate asks for by its place.
+fn at(predicate: &Predicate, nodes: &[NodeId]) -> Option<NodeId> {
+    match predicate {
+        Predicate::Position(position) => {
+            let index = usize::try_from(*position).ok()?.checked_sub(1)?;
+            nodes.get(index).copied()
+        }
+        Predicate::Last => nodes.last().copied(),
+        Predicate::Never | Predicate::Condition(_) | Predicate::Positional(_) => None,
     }
 }
 

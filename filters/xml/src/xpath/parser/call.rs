@@ -1,7 +1,7 @@
 //! Calls of functions.
 
 use super::Parser;
-use crate::xpath::ast::{Call, Expr, Function, Type};
+use crate::xpath::ast::{Call, CoreFunction, Expr, Function, Type};
 use crate::xpath::error::{CompileError, CompileErrorKind};
 use crate::xpath::lexer::{Kind, QName};
 use crate::xpath::signature::{self, More, Signature};
@@ -14,15 +14,21 @@ impl<'a> Parser<'a> {
         self.advance();
         self.expect(Kind::OpenParenthesis, "'('")?;
 
+        let is_host = matches!(function, Function::Host(_));
         let mut arguments = Vec::new();
         if self.peek() != Kind::CloseParenthesis {
             loop {
                 let at = self.position();
                 let argument = self.expression()?;
-                if signature.argument(arguments.len()) == Some(Type::Nodes) {
+                let type_ = signature.argument(arguments.len());
+                if type_ == Some(Type::Nodes) {
                     self.require_nodes(&argument, at)?;
                 }
-                arguments.push(argument);
+                // Those of the core library are evaluated as what they are needed as.
+                arguments.push(match type_ {
+                    Some(type_) if is_host => converted(argument, type_),
+                    _ => argument,
+                });
                 if !self.eat(Kind::Comma) {
                     break;
                 }
@@ -60,4 +66,17 @@ impl<'a> Parser<'a> {
             None => CompileErrorKind::UnknownFunction(name.to_string().into()),
         }))
     }
+}
+
+/// An argument as the type that a function takes (section 3.2), by the function that converts to it.
+fn converted(argument: Expr, type_: Type) -> Expr {
+    let function = match type_ {
+        _ if argument.type_() == type_ => return argument,
+        Type::Boolean => CoreFunction::Boolean,
+        Type::Number => CoreFunction::Number,
+        Type::String => CoreFunction::String,
+        // Nothing else becomes a node-set.
+        Type::Nodes | Type::Any => return argument,
+    };
+    Expr::Call(Call { function: Function::Core(function), arguments: vec![argument] })
 }

@@ -13,7 +13,8 @@ use super::static_context::{Lookup, StaticContext};
 /// How deep parentheses, arguments and predicates may be nested: what evaluates an expression takes a bounded amount
 /// of stack for each level.
 pub(super) const MAX_DEPTH: usize = 64;
-/// How many comparisons may follow one another: each takes a level too.
+/// How many comparisons of a chain (`a < b < c`) may have another one to their left: each takes a level too, so that
+/// those of chains that are nested in one another count together.
 const MAX_COMPARISONS: usize = 16;
 /// How long an expression may be.
 pub(super) const MAX_BYTES: usize = 64 << 10;
@@ -52,7 +53,7 @@ struct Parser<'a> {
     tokens: Vec<Token<'a>>,
     at: usize,
     depth: usize,
-    /// Comparisons whose left side is another one.
+    /// How many comparisons whose left side is another one are within one another, in what is being parsed.
     chained: usize,
     context: &'a dyn StaticContext,
     names: &'a mut NamePool,
@@ -86,20 +87,24 @@ impl<'a> Parser<'a> {
     }
 
     fn equality(&mut self) -> Result<Expr, CompileError> {
+        let beside = core::mem::take(&mut self.chained);
         let mut left = self.relational()?;
         loop {
             let comparison = match self.peek() {
                 Kind::Equal => Comparison::Equal,
                 Kind::NotEqual => Comparison::NotEqual,
-                _ => return Ok(left),
+                _ => break,
             };
             self.advance();
             let right = self.relational()?;
             left = self.compare(comparison, left, right)?;
         }
+        self.chained = self.chained.max(beside);
+        Ok(left)
     }
 
     fn relational(&mut self) -> Result<Expr, CompileError> {
+        let beside = core::mem::take(&mut self.chained);
         let mut left = self.additive()?;
         loop {
             let comparison = match self.peek() {
@@ -107,12 +112,14 @@ impl<'a> Parser<'a> {
                 Kind::LessOrEqual => Comparison::LessOrEqual,
                 Kind::Greater => Comparison::Greater,
                 Kind::GreaterOrEqual => Comparison::GreaterOrEqual,
-                _ => return Ok(left),
+                _ => break,
             };
             self.advance();
             let right = self.additive()?;
             left = self.compare(comparison, left, right)?;
         }
+        self.chained = self.chained.max(beside);
+        Ok(left)
     }
 
     fn compare(&mut self, comparison: Comparison, left: Expr, right: Expr) -> Result<Expr, CompileError> {

@@ -11,6 +11,9 @@ pub(super) struct Captures {
     max_text: usize,
 }
 
+/// How much memory is held ready for the next text, in bytes.
+const SPARE: usize = 256;
+
 #[derive(Debug, Clone, Copy)]
 struct Capture {
     node: usize,
@@ -35,7 +38,7 @@ impl Captures {
             return Vec::new();
         };
         if self.length(innermost).saturating_add(text.len()) > self.max_text {
-            self.text.clear();
+            self.clear();
             return self.open.drain(..).map(|capture| capture.node).collect();
         }
         self.text.extend_from_slice(text.as_bytes());
@@ -44,19 +47,45 @@ impl Captures {
             return Vec::new();
         }
         let nodes = self.open.drain(..too_long).map(|capture| capture.node).collect();
-        let start = self.open.first().map_or(self.text.len(), |capture| capture.start);
+        self.forget_before_outermost();
+        nodes
+    }
+
+    /// Keeps text for nodes that are still wanted only.
+    pub(super) fn retain(&mut self, is_wanted: impl Fn(usize) -> bool) {
+        let before = self.open.len();
+        self.open.retain(|capture| is_wanted(capture.node));
+        if self.open.len() < before {
+            self.forget_before_outermost();
+        }
+    }
+
+    fn forget_before_outermost(&mut self) {
+        let Some(start) = self.open.first().map(|capture| capture.start) else {
+            return self.clear();
+        };
         self.text.drain(..start);
         for capture in &mut self.open {
             capture.start = capture.start.saturating_sub(start);
         }
-        nodes
+    }
+
+    /// Forgets all text, and gives its memory back if it is much.
+    fn clear(&mut self) {
+        self.text.clear();
+        self.text.shrink_to(SPARE);
+    }
+
+    /// How many bytes of memory the text takes.
+    pub(super) fn kept(&self) -> usize {
+        self.text.capacity()
     }
 
     /// An element has ended at this depth: a node whose element it was, and its text. To be called until there is none.
     pub(super) fn end(&mut self, depth: usize) -> Option<(usize, &str)> {
         let Some(capture) = self.open.pop_if(|capture| capture.depth == depth) else {
             if self.open.is_empty() {
-                self.text.clear();
+                self.clear();
             }
             return None;
         };

@@ -1,6 +1,6 @@
 //! From the syntax tree to conditions and strings.
 
-use super::condition::{Condition, Match, Text, TextTest, Want};
+use super::condition::{Condition, Match, Spaces, Text, TextTest, Want};
 use super::refusal::{self, Refusal, WHOLE_DOCUMENT};
 use crate::xpath::ast::{self, Call, Comparison, CoreFunction, Expr, Function};
 use crate::xpath::number;
@@ -121,7 +121,7 @@ fn compare<C: Context>(
 /// The expression as a string (XPath 1.0, section 4.2).
 pub(super) fn text<C: Context>(context: &mut C, expression: &Expr) -> Result<Text<C::Leaf>, Refusal> {
     match expression {
-        Expr::Path(path) => Ok(Text::Of(context.leaf(path, Want::First)?)),
+        Expr::Path(path) => Ok(Text::Of(context.leaf(path, Want::First(Spaces::Kept))?)),
         Expr::Call(Call { function: Function::Core(function), arguments }) => {
             match (function, arguments.as_slice()) {
                 (CoreFunction::String, [argument]) => text(context, argument),

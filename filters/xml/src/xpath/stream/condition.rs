@@ -12,9 +12,28 @@ pub(super) enum Want {
     /// Whether there is one.
     Existence,
     /// The string-value of the first one in document order.
-    First,
+    First(Spaces),
+    /// Whether the string-value of the first one passes a test; that of none is empty.
+    Passes(Spaces, TextTest),
     /// Whether there is one whose string-value fits (XPath 1.0, section 3.4).
     Any(Match),
+}
+
+/// What is done with the white space of a text before anything else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Spaces {
+    Kept,
+    /// As `normalize-space()` does (XPath 1.0, section 4.2).
+    Normalized,
+}
+
+impl Spaces {
+    pub(super) fn of(self, text: &str) -> Cow<'_, str> {
+        match self {
+            Self::Kept => Cow::Borrowed(text),
+            Self::Normalized => normalize_space(Cow::Borrowed(text)),
+        }
+    }
 }
 
 /// What a string is compared with.
@@ -78,7 +97,7 @@ pub(super) enum TextTest {
 }
 
 impl TextTest {
-    fn holds(&self, text: &str) -> bool {
+    pub(super) fn holds(&self, text: &str) -> bool {
         match self {
             Self::NotEmpty => !text.is_empty(),
             Self::Match(wanted) => wanted.holds(text),
@@ -137,6 +156,21 @@ impl<L> Condition<L> {
         }
     }
 
+    /// The same condition on other places.
+    pub(super) fn map<M>(self, place: &impl Fn(L) -> M) -> Condition<M> {
+        let each =
+            |conditions: Vec<Self>| conditions.into_iter().map(|condition| condition.map(place)).collect();
+        match self {
+            Self::Constant(value) => Condition::Constant(value),
+            Self::Holds(leaf) => Condition::Holds(place(leaf)),
+            Self::Text(text, test) => Condition::Text(text.map(place), test),
+            Self::Position(comparison, expected) => Condition::Position(comparison, expected),
+            Self::Not(inner) => Condition::Not(Box::new(inner.map(place))),
+            Self::All(conditions) => Condition::All(each(conditions)),
+            Self::Any(conditions) => Condition::Any(each(conditions)),
+        }
+    }
+
     /// Whether positions have to be counted for it.
     pub(super) fn reads_position(&self) -> bool {
         match self {
@@ -149,6 +183,24 @@ impl<L> Condition<L> {
 }
 
 impl<L> Text<L> {
+    /// What it is the text of, and how. To normalize it more than once changes nothing.
+    pub(super) fn source(self) -> (L, Spaces) {
+        let (mut text, mut spaces) = (self, Spaces::Kept);
+        loop {
+            match text {
+                Self::Of(leaf) => return (leaf, spaces),
+                Self::Normalized(inner) => (text, spaces) = (*inner, Spaces::Normalized),
+            }
+        }
+    }
+
+    fn map<M>(self, place: &impl Fn(L) -> M) -> Text<M> {
+        match self {
+            Self::Of(leaf) => Text::Of(place(leaf)),
+            Self::Normalized(inner) => Text::Normalized(Box::new(inner.map(place))),
+        }
+    }
+
     pub(super) fn evaluate<'v>(&'v self, values: &'v impl Values<L>) -> Result<Cow<'v, str>, Unknown> {
         match self {
             Self::Of(leaf) => values.text(leaf).map(Cow::Borrowed),

@@ -1,7 +1,7 @@
 //! An expression that a stream can decide.
 
 use super::compile::{self, Context};
-use super::condition::{Condition, Text, TextTest, Want};
+use super::condition::{Condition, Spaces, Text, TextTest, Want};
 use super::path::Leaf;
 use super::refusal::Refusal;
 use crate::xpath::XPath;
@@ -17,9 +17,11 @@ pub struct StreamExpression {
 /// What an expression yields; numbers are places among its leaves.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Value {
-    /// The string-value of the first node, if there is one.
+    /// The text of the first node, if there is one.
     Node(usize),
-    Text(Text<usize>),
+    /// The text of the first node, the empty string without one.
+    Text(usize),
+    /// Has no texts: the leaves have tested them.
     Boolean(Condition<usize>),
 }
 
@@ -31,12 +33,18 @@ impl StreamExpression {
     pub fn compile(expression: &XPath) -> Result<Self, Refusal> {
         let mut leaves = Leaves(Vec::new());
         let value = match expression.expression() {
-            Expr::Path(path) => Value::Node(leaves.leaf(path, Want::First)?),
+            Expr::Path(path) => Value::Node(leaves.leaf(path, Want::First(Spaces::Kept))?),
             text @ Expr::Call(Call {
                 function: Function::Core(CoreFunction::String | CoreFunction::NormalizeSpace),
                 ..
-            }) => Value::Text(compile::text(&mut leaves, text)?),
-            condition => Value::Boolean(compile::condition(&mut leaves, condition)?),
+            }) => {
+                let text = compile::text(&mut leaves, text)?;
+                Value::Text(leaves.want(text, Want::First))
+            }
+            condition => {
+                let condition = compile::condition(&mut leaves, condition)?;
+                Value::Boolean(leaves.test_texts(condition))
+            }
         };
         Ok(Self { leaves: leaves.0, value })
     }
@@ -51,7 +59,14 @@ impl StreamExpression {
                 leaves.iter_mut().for_each(|leaf| leaf.want = Want::Existence);
                 Value::Boolean(Condition::Holds(leaf))
             }
-            Value::Text(text) => Value::Boolean(Condition::Text(text, TextTest::NotEmpty)),
+            Value::Text(leaf) => {
+                for leaf in &mut leaves {
+                    if let Want::First(spaces) = leaf.want {
+                        leaf.want = Want::Passes(spaces, TextTest::NotEmpty);
+                    }
+                }
+                Value::Boolean(Condition::Holds(leaf))
+            }
             boolean @ Value::Boolean(_) => boolean,
         };
         Self { leaves, value }
@@ -59,6 +74,33 @@ impl StreamExpression {
 }
 
 struct Leaves(Vec<Leaf>);
+
+impl Leaves {
+    /// Has this be found out of the text's leaf, which is nobody else's.
+    fn want(&mut self, text: Text<usize>, want: impl FnOnce(Spaces) -> Want) -> usize {
+        let (leaf, spaces) = text.source();
+        if let Some(leaf) = self.0.get_mut(leaf) {
+            leaf.want = want(spaces);
+        }
+        leaf
+    }
+
+    /// The condition with its tests of texts made by the leaves, as soon as these have the texts: so none has to be kept
+    /// until the rest of the condition is known.
+    fn test_texts(&mut self, condition: Condition<usize>) -> Condition<usize> {
+        let mut each =
+            |conditions: Vec<_>| conditions.into_iter().map(|inner| self.test_texts(inner)).collect();
+        match condition {
+            Condition::Text(text, test) => {
+                Condition::Holds(self.want(text, |spaces| Want::Passes(spaces, test)))
+            }
+            Condition::Not(inner) => Condition::Not(Box::new(self.test_texts(*inner))),
+            Condition::All(conditions) => Condition::All(each(conditions)),
+            Condition::Any(conditions) => Condition::Any(each(conditions)),
+            simple @ (Condition::Constant(_) | Condition::Holds(_) | Condition::Position(..)) => simple,
+        }
+    }
+}
 
 impl Context for Leaves {
     type Leaf = usize;

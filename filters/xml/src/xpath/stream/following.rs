@@ -70,6 +70,19 @@ impl Following {
         if self.stack.len() > first {
             self.followed.push(first);
         }
+        self.state.end_token();
+    }
+
+    /// Nobody wants to know any more what becomes of the expression.
+    pub(super) fn forget(&mut self, set: &StreamSet, expression: usize) {
+        self.state.forget(set, expression);
+        let state = &self.state;
+        self.captures.retain(|node| set.trie.node(node).is_some_and(|node| state.is_text_wanted(node)));
+    }
+
+    /// How many bytes of text are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.captures.kept().saturating_add(self.state.kept())
     }
 
     /// An element has begun that may match this node of the trie.
@@ -156,6 +169,7 @@ impl Following {
             self.followed.pop();
         }
         self.depth = self.depth.saturating_sub(1);
+        self.state.end_token();
     }
 
     /// Text has come, for the elements whose text is wanted and as a node of its own.
@@ -192,6 +206,7 @@ impl Following {
                 }
             }
         }
+        self.state.end_token();
     }
 
     pub(super) fn rule_out(&mut self, set: &StreamSet, may_follow: impl Fn(&NodeTest) -> bool) {

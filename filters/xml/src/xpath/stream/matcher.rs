@@ -64,11 +64,9 @@ impl<S: Deref<Target = StreamSet>> Matcher<S> {
     pub fn progress(&self, place: usize) -> Progress<'_> {
         let state = &self.following.state;
         let outcome = match state.expressions.get(place) {
-            Some(Decision::Pending) | None => return self.found(place),
-            Some(Decision::Node(leaf)) => match state.leaves.get(*leaf) {
-                Some(LeafState::Text(text)) => Outcome::Text(text),
-                _ => Outcome::NoMatch,
-            },
+            Some(Decision::Pending) => return self.found(place),
+            Some(Decision::Forgotten) | None => return Progress::Pending,
+            Some(Decision::NoMatch) => Outcome::NoMatch,
             Some(Decision::Text(text)) => Outcome::Text(text),
             Some(Decision::Boolean(value)) => Outcome::Boolean(*value),
             Some(Decision::TooLong) => Outcome::TooLong,
@@ -84,6 +82,18 @@ impl<S: Deref<Target = StreamSet>> Matcher<S> {
     /// How many expressions are not decided. As long as it stays the same, there is no need to ask for each of them.
     pub fn undecided(&self) -> usize {
         self.following.state.undecided
+    }
+
+    /// Nobody wants to know any more what becomes of the expression at a place, or nobody ever does: it is pending for ever,
+    /// without being [undecided](Self::undecided), and its text is not kept for it any longer.
+    pub fn forget(&mut self, place: usize) {
+        self.following.forget(&self.set, place);
+    }
+
+    /// How many bytes of text are kept: of what is being read, and of what has been found and not been
+    /// [forgotten](Self::forget).
+    pub fn kept(&self) -> usize {
+        self.following.kept()
     }
 
     /// How many comparisons of tokens with steps the document has cost so far.

@@ -22,7 +22,9 @@
 //!
 //! A token costs as much as there are steps that could match it: children of elements that some path has come to. It
 //! costs nothing to speak of within other elements, however many paths there are. Text is kept for the elements whose
-//! value is wanted, once for elements within each other, and no more of it than the set's limit.
+//! value is wanted, once for elements within each other, and no more of it than the set's limit. What conditions test is
+//! tested as soon as it is there, and not kept. A text that expressions yield is kept once for all that yield it, until
+//! it is [forgotten](Matcher::forget).
 
 mod capture;
 mod compile;

@@ -78,7 +78,8 @@ impl Values<AttributeLeaf> for StartTagValues<'_> {
     fn holds(&self, leaf: &AttributeLeaf) -> Result<bool, Unknown> {
         let mut selected = self.selected(leaf);
         Ok(match &leaf.want {
-            Want::Existence | Want::First => selected.next().is_some(),
+            Want::Existence | Want::First(_) => selected.next().is_some(),
+            Want::Passes(spaces, test) => test.holds(&spaces.of(selected.next().unwrap_or_default())),
             Want::Any(wanted) => selected.any(|value| wanted.holds(value)),
         })
     }

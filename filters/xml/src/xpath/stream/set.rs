@@ -1,9 +1,8 @@
 //! Many expressions that are followed at once.
 
-use core::ops::Range;
-
-use super::condition::{Condition, Text, Want};
+use super::condition::Want;
 use super::expression::{StreamExpression, Value};
+use super::path::Leaf;
 use super::state::State;
 use super::trie::Trie;
 
@@ -19,20 +18,21 @@ pub struct StreamSet {
     pub(super) initial: State,
 }
 
-/// What is wanted of what a path selects.
+/// What is wanted of what a path selects; for all expressions that want the same, once.
 #[derive(Debug)]
 pub(super) struct LeafPlan {
     pub(super) want: Want,
     /// The node of the trie with which the path ends.
     pub(super) node: usize,
-    pub(super) expression: usize,
+    /// Those that want it.
+    pub(super) expressions: Vec<usize>,
 }
 
 #[derive(Debug)]
 pub(super) struct ExpressionPlan {
     /// Its numbers are places among the leaves of the set.
     pub(super) value: Value,
-    pub(super) leaves: Range<usize>,
+    pub(super) leaves: Vec<usize>,
 }
 
 impl StreamSet {
@@ -40,8 +40,8 @@ impl StreamSet {
     ///
     /// At most `max_text` bytes are kept of the text of an element, an attribute or another node. More than that makes
     /// the expression that wants it [`TooLong`](super::Outcome::TooLong), unless it is only compared with a shorter
-    /// literal. For one document a matcher keeps at most twice that of what is being read, and at most that for each path
-    /// whose text has been found.
+    /// literal. For one document a matcher keeps at most twice that of what is being read, and the texts that have been
+    /// found and not been [forgotten](super::Matcher::forget): each once, however many expressions want it.
     pub fn new(expressions: impl IntoIterator<Item = StreamExpression>, max_text: usize) -> Self {
         let mut set = Self {
             trie: Trie::new(),
@@ -74,38 +74,36 @@ impl StreamSet {
     }
 
     fn add(&mut self, expression: StreamExpression) {
-        let first = self.leaves.len();
-        for leaf in expression.leaves {
-            let want = leaf.want.clone();
-            let node = self.trie.add(leaf, self.leaves.len());
-            self.leaves.push(LeafPlan { want, node, expression: self.expressions.len() });
+        let own = self.expressions.len();
+        let places: Vec<usize> = expression.leaves.into_iter().map(|leaf| self.add_leaf(leaf)).collect();
+        let mut leaves = places.clone();
+        leaves.sort_unstable();
+        leaves.dedup();
+        for leaf in &leaves {
+            if let Some(leaf) = self.leaves.get_mut(*leaf) {
+                leaf.expressions.push(own);
+            }
         }
+        // Every number in an expression is the place of one of its leaves.
+        let place = |leaf: usize| places.get(leaf).copied().unwrap_or(usize::MAX);
         let value = match expression.value {
-            Value::Node(leaf) => Value::Node(leaf.saturating_add(first)),
-            Value::Text(text) => Value::Text(shift_text(text, first)),
-            Value::Boolean(condition) => Value::Boolean(shift(condition, first)),
+            Value::Node(leaf) => Value::Node(place(leaf)),
+            Value::Text(leaf) => Value::Text(place(leaf)),
+            Value::Boolean(condition) => Value::Boolean(condition.map(&place)),
         };
-        self.expressions.push(ExpressionPlan { value, leaves: first..self.leaves.len() });
+        self.expressions.push(ExpressionPlan { value, leaves });
     }
-}
 
-/// The condition with places that start at `first`.
-fn shift(condition: Condition<usize>, first: usize) -> Condition<usize> {
-    let each = |conditions: Vec<_>| conditions.into_iter().map(|inner| shift(inner, first)).collect();
-    match condition {
-        Condition::Constant(value) => Condition::Constant(value),
-        Condition::Holds(leaf) => Condition::Holds(leaf.saturating_add(first)),
-        Condition::Text(text, test) => Condition::Text(shift_text(text, first), test),
-        Condition::Position(comparison, expected) => Condition::Position(comparison, expected),
-        Condition::Not(inner) => Condition::Not(Box::new(shift(*inner, first))),
-        Condition::All(conditions) => Condition::All(each(conditions)),
-        Condition::Any(conditions) => Condition::Any(each(conditions)),
-    }
-}
-
-fn shift_text(text: Text<usize>, first: usize) -> Text<usize> {
-    match text {
-        Text::Of(leaf) => Text::Of(leaf.saturating_add(first)),
-        Text::Normalized(inner) => Text::Normalized(Box::new(shift_text(*inner, first))),
+    /// Adds a leaf, unless another expression has the same; gives its place.
+    fn add_leaf(&mut self, leaf: Leaf) -> usize {
+        let Leaf { steps, attribute, want } = leaf;
+        let node = self.trie.add(steps);
+        let known = &self.leaves;
+        let is_same = |leaf: usize| known.get(leaf).is_some_and(|known| known.want == want);
+        let place = self.trie.add_leaf(node, attribute, known.len(), is_same);
+        if place == self.leaves.len() {
+            self.leaves.push(LeafPlan { want, node, expressions: Vec::new() });
+        }
+        place
     }
 }

@@ -52,6 +52,16 @@ impl<S: Deref<Target = StreamSet>> SoapMatcher<S> {
         self.matcher.undecided()
     }
 
+    /// Nobody wants to know what becomes of the expression at a place; as [`Matcher::forget`].
+    pub fn forget(&mut self, place: usize) {
+        self.matcher.forget(place);
+    }
+
+    /// How many bytes of text are kept; as [`Matcher::kept`].
+    pub fn kept(&self) -> usize {
+        self.matcher.kept()
+    }
+
     /// The document has ended: nothing is undecided any more.
     pub fn finish(&mut self) {
         self.matcher.finish();

@@ -1,8 +1,11 @@
 //! What is known at some point of a document.
 
-use super::condition::{Unknown, Values, Want};
+use core::mem;
+use std::sync::Arc;
+
+use super::condition::{Unknown, Want};
 use super::expression::Value;
-use super::leaves::{LeafState, LeafValues};
+use super::leaves::{LeafState, LeafValues, Texts};
 use super::predicate::StartTagValues;
 use super::set::StreamSet;
 use super::trie::{DOCUMENT, Node};
@@ -14,7 +17,11 @@ pub(super) struct State {
     nodes: Vec<NodeState>,
     counters: Vec<u32>,
     pub(super) leaves: Vec<LeafState>,
+    /// For each leaf how many undecided expressions it has.
+    users: Vec<u32>,
     pub(super) expressions: Vec<Decision>,
+    /// What the current token has brought.
+    texts: Texts,
     /// How many expressions are not decided.
     pub(super) undecided: usize,
 }
@@ -32,11 +39,12 @@ struct NodeState {
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Decision {
     Pending,
-    /// The text of this leaf, if it has one.
-    Node(usize),
-    Text(String),
+    NoMatch,
+    Text(Arc<str>),
     Boolean(bool),
     TooLong,
+    /// Nobody wants to know.
+    Forgotten,
 }
 
 impl State {
@@ -46,7 +54,13 @@ impl State {
             nodes: vec![NodeState::default(); set.trie.nodes.len()],
             counters: vec![0; set.trie.counters],
             leaves: vec![LeafState::Pending; set.leaves.len()],
+            users: set
+                .leaves
+                .iter()
+                .map(|leaf| u32::try_from(leaf.expressions.len()).unwrap_or(u32::MAX))
+                .collect(),
             expressions: vec![Decision::Pending; set.expressions.len()],
+            texts: Texts::default(),
             undecided: set.expressions.len(),
         };
         for leaf in &set.leaves {
@@ -116,7 +130,7 @@ impl State {
                 self.decide(set, leaf, LeafState::Present);
                 Selected::Done
             }
-            (Want::First, _) => {
+            (Want::First(_) | Want::Passes(..), _) => {
                 *state = LeafState::Found;
                 Selected::WantsText
             }
@@ -126,19 +140,19 @@ impl State {
 
     /// A node that the leaf's path selects has this text.
     pub(super) fn take_text(&mut self, set: &StreamSet, leaf: usize, text: &str) {
-        self.advance(set, leaf, |state, want| state.with(want, text, set.max_text));
+        self.advance(set, leaf, |state, want, texts| state.with(want, text, set.max_text, texts));
     }
 
     /// A node that the leaf's path selects has more text than can be kept.
     pub(super) fn take_too_long(&mut self, set: &StreamSet, leaf: usize) {
-        self.advance(set, leaf, |state, want| state.with_too_long(want, set.max_text));
+        self.advance(set, leaf, |state, want, _| state.with_too_long(want, set.max_text));
     }
 
     fn advance(
         &mut self,
         set: &StreamSet,
         leaf: usize,
-        next: impl FnOnce(&LeafState, &Want) -> Option<LeafState>,
+        next: impl FnOnce(&LeafState, &Want, &mut Texts) -> Option<LeafState>,
     ) {
         let (Some(plan), Some(state)) = (set.leaves.get(leaf), self.leaves.get_mut(leaf)) else {
             return;
@@ -146,7 +160,7 @@ impl State {
         if !state.is_open() {
             return;
         }
-        match next(state, &plan.want) {
+        match next(state, &plan.want, &mut self.texts) {
             Some(next) if next.is_open() => *state = next,
             Some(next) => self.decide(set, leaf, next),
             None => {}
@@ -155,7 +169,7 @@ impl State {
 
     /// The leaf's path selects nothing any more.
     pub(super) fn miss(&mut self, set: &StreamSet, leaf: usize) {
-        self.advance(set, leaf, |state, _| Some(state.without_more()));
+        self.advance(set, leaf, |state, want, _| Some(state.without_more(want)));
     }
 
     /// The node, which has no element open, will match no more: its paths and those below it select nothing any more.
@@ -178,7 +192,44 @@ impl State {
         };
         *state = decided;
         self.count_leaf(set, plan.node, u32::wrapping_sub);
-        self.evaluate(set, plan.expression);
+        for expression in &plan.expressions {
+            self.evaluate(set, *expression);
+        }
+        // All that want the text have it now.
+        if let Some(text @ LeafState::Text(_)) = self.leaves.get_mut(leaf) {
+            *text = LeafState::Unneeded;
+        }
+    }
+
+    /// A token has been dealt with.
+    pub(super) fn end_token(&mut self) {
+        self.texts = Texts::default();
+    }
+
+    /// Nobody wants to know any more what becomes of the expression.
+    pub(super) fn forget(&mut self, set: &StreamSet, expression: usize) {
+        let decision = self.expressions.get_mut(expression);
+        if decision.is_some_and(|decision| mem::replace(decision, Decision::Forgotten) == Decision::Pending) {
+            self.undecided = self.undecided.saturating_sub(1);
+            self.drop_leaves(set, expression);
+        }
+    }
+
+    /// Whether a text is wanted of what the node matches.
+    pub(super) fn is_text_wanted(&self, node: &Node) -> bool {
+        node.leaves.iter().any(|leaf| self.leaves.get(*leaf).is_some_and(LeafState::is_open))
+    }
+
+    /// How many bytes the texts have that have been found.
+    pub(super) fn kept(&self) -> usize {
+        let text = |decision: &Decision| match decision {
+            Decision::Text(text) => Some((text.as_ptr(), text.len())),
+            _ => None,
+        };
+        let mut texts: Vec<_> = self.expressions.iter().filter_map(text).collect();
+        texts.sort_unstable();
+        texts.dedup();
+        texts.iter().map(|(_, length)| length).sum()
     }
 
     /// Counts a leaf in or out.
@@ -202,26 +253,43 @@ impl State {
         else {
             return;
         };
-        let values = LeafValues(&self.leaves);
-        let value = match &plan.value {
-            Value::Node(leaf) => values.text(leaf).map(|_| Decision::Node(*leaf)),
-            Value::Text(text) => text.evaluate(&values).map(|text| Decision::Text(text.into_owned())),
-            Value::Boolean(condition) => condition.evaluate(&values).map(Decision::Boolean),
+        let decision = match &plan.value {
+            Value::Node(leaf) => self.text_of(*leaf, Decision::NoMatch),
+            Value::Text(leaf) => self.text_of(*leaf, Decision::Text(Arc::default())),
+            Value::Boolean(condition) => match condition.evaluate(&LeafValues(&self.leaves)) {
+                Ok(value) => Some(Decision::Boolean(value)),
+                Err(Unknown::TooLong) => Some(Decision::TooLong),
+                Err(Unknown::Pending) => None,
+            },
         };
-        let decision = match value {
-            Ok(decision) => decision,
-            Err(Unknown::TooLong) => Decision::TooLong,
-            Err(Unknown::Pending) => return,
+        let (Some(decision), Some(place)) = (decision, self.expressions.get_mut(expression)) else {
+            return;
         };
-        if let Some(place) = self.expressions.get_mut(expression) {
-            *place = decision;
-        }
+        *place = decision;
         self.undecided = self.undecided.saturating_sub(1);
-        for leaf in plan.leaves.clone() {
-            let (Some(plan), Some(state)) = (set.leaves.get(leaf), self.leaves.get_mut(leaf)) else {
+        self.drop_leaves(set, expression);
+    }
+
+    /// What an expression comes to that is the text of a leaf.
+    fn text_of(&self, leaf: usize, absent: Decision) -> Option<Decision> {
+        match self.leaves.get(leaf) {
+            Some(LeafState::Text(text)) => Some(Decision::Text(Arc::clone(text))),
+            Some(LeafState::Absent) => Some(absent),
+            Some(LeafState::TooLong) => Some(Decision::TooLong),
+            _ => None,
+        }
+    }
+
+    /// The expression needs its leaves no more: what nobody else needs need not be found out.
+    fn drop_leaves(&mut self, set: &StreamSet, expression: usize) {
+        for leaf in set.expressions.get(expression).into_iter().flat_map(|plan| &plan.leaves) {
+            let (Some(plan), Some(state), Some(users)) =
+                (set.leaves.get(*leaf), self.leaves.get_mut(*leaf), self.users.get_mut(*leaf))
+            else {
                 continue;
             };
-            if state.is_open() {
+            *users = users.saturating_sub(1);
+            if *users == 0 && state.is_open() {
                 *state = LeafState::Unneeded;
                 self.count_leaf(set, plan.node, u32::wrapping_sub);
             }

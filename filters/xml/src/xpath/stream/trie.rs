@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::condition::Condition;
-use super::path::{Leaf, NameTest, NodeTest, Step};
+use super::path::{NameTest, NodeTest, Step};
 use super::predicate::AttributeLeaf;
 
 /// The document itself, from which all paths start.
@@ -105,18 +105,36 @@ impl Trie {
     }
 
     /// Adds a path, and gives the node that it ends with.
-    pub(super) fn add(&mut self, path: Leaf, leaf: usize) -> usize {
-        let mut at = DOCUMENT;
-        for step in path.steps {
-            at = self.child(at, step);
-        }
-        if let Some(node) = self.nodes.get_mut(at) {
-            match path.attribute {
-                Some(test) => node.attributes.push((test, leaf)),
-                None => node.leaves.push(leaf),
+    pub(super) fn add(&mut self, steps: Vec<Step>) -> usize {
+        steps.into_iter().fold(DOCUMENT, |at, step| self.child(at, step))
+    }
+
+    /// Adds a leaf to a node, unless one of those there is the same; gives the one that is there then.
+    pub(super) fn add_leaf(
+        &mut self,
+        node: usize,
+        attribute: Option<NameTest>,
+        leaf: usize,
+        is_same: impl Fn(usize) -> bool,
+    ) -> usize {
+        let Some(node) = self.nodes.get_mut(node) else {
+            return leaf;
+        };
+        let known = match &attribute {
+            Some(test) => {
+                let mut same = node.attributes.iter().filter(|(own, leaf)| own == test && is_same(*leaf));
+                same.next().map(|(_, leaf)| *leaf)
             }
+            None => node.leaves.iter().copied().find(|leaf| is_same(*leaf)),
+        };
+        if let Some(known) = known {
+            return known;
         }
-        at
+        match attribute {
+            Some(test) => node.attributes.push((test, leaf)),
+            None => node.leaves.push(leaf),
+        }
+        leaf
     }
 
     fn child(&mut self, parent: usize, step: Step) -> usize {

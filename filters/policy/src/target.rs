@@ -1,11 +1,26 @@
-//! The two halves of `:path`.
+//! What a request is for: the host, the path, the query.
 
 use std::borrow::Cow;
 
-use portcullis_policy::percent::decode_form;
+use crate::percent::decode_form;
+
+/// The host in lower case, without the port, and without the dot that may end a whole domain name (RFC 3986, section
+/// 3.2.2): neither makes it another host.
+pub fn host(authority: &[u8]) -> Vec<u8> {
+    let host = match authority.iter().rposition(|byte| *byte == b':') {
+        Some(colon) if is_port(authority.get(colon..)) => authority.get(..colon).unwrap_or_default(),
+        _ => authority,
+    };
+    host.strip_suffix(b".").unwrap_or(host).to_ascii_lowercase()
+}
+
+/// Whether this is a colon and digits, if any. The last colon of an IPv6 address is followed by a bracket.
+fn is_port(text: Option<&[u8]>) -> bool {
+    text.and_then(|text| text.get(1..)).is_some_and(|digits| digits.iter().all(u8::is_ascii_digit))
+}
 
 /// The path without its query. Envoy takes off fragments; should one come, it is no path either.
-pub(super) fn path(path: &[u8]) -> &[u8] {
+pub fn path(path: &[u8]) -> &[u8] {
     let end = memchr::memchr2(b'?', b'#', path).unwrap_or(path.len());
     path.get(..end).unwrap_or_default()
 }
@@ -15,7 +30,7 @@ pub(super) fn path(path: &[u8]) -> &[u8] {
 ///
 /// `None` stands for what cannot be decoded: the value of such a parameter, and any parameter whose name may be this one
 /// to an upstream that makes something of it.
-pub(super) fn values<'a>(path: &'a [u8], name: &str) -> impl Iterator<Item = Option<Cow<'a, [u8]>>> {
+pub fn query_values<'a>(path: &'a [u8], name: &str) -> impl Iterator<Item = Option<Cow<'a, [u8]>>> {
     query(path).split(|byte| *byte == b'&').filter_map(move |pair| {
         let (key, value) = match memchr::memchr(b'=', pair).and_then(|at| pair.split_at_checked(at)) {
             Some((key, rest)) => (key, rest.get(1..).unwrap_or_default()),
@@ -40,9 +55,28 @@ fn query(path: &[u8]) -> &[u8] {
 mod tests {
     use super::*;
 
+    #[test]
+    fn takes_one_host_for_one_host() {
+        for (authority, expected) in [
+            ("shop.test", "shop.test"),
+            ("Shop.TEST:8080", "shop.test"),
+            ("shop.test:", "shop.test"),
+            ("shop.test.", "shop.test"),
+            ("shop.test.:80", "shop.test"),
+            ("[2001:DB8::1]", "[2001:db8::1]"),
+            ("[2001:db8::1]:80", "[2001:db8::1]"),
+            ("192.0.2.1:80", "192.0.2.1"),
+            ("a:b", "a:b"),
+            (":80", ""),
+            ("", ""),
+        ] {
+            assert_eq!(host(authority.as_bytes()), expected.as_bytes(), "{authority}");
+        }
+    }
+
     fn found(path: &str) -> Vec<String> {
         let text = |value: Cow<'_, [u8]>| String::from_utf8(value.into_owned()).unwrap();
-        values(path.as_bytes(), "id").map(|value| value.map_or_else(|| "?".to_owned(), text)).collect()
+        query_values(path.as_bytes(), "id").map(|value| value.map_or_else(|| "?".to_owned(), text)).collect()
     }
 
     #[test]

@@ -1,0 +1,124 @@
+//! Keeps clients from using the headers that only policies may set.
+
+use crate::exchange::{Exchange, Guard};
+use crate::headers::{HeaderList, is_reserved, suite_owner};
+use crate::host::{Direction, HeaderMap, HostError, Level, Platform};
+use crate::reply::Reply;
+use crate::slot::Arrival;
+
+/// The request headers that the policies of a chain set for the upstream, or for Envoy's routes. What clients send
+/// under these names is removed before any policy of the chain sees it, and so is every other reserved name, unless
+/// another filter of the suite has set it for this request.
+///
+/// A chain whose policies set none removes none, and reads no headers for it.
+#[derive(Debug, Default)]
+pub(crate) struct OwnHeaders {
+    /// In lower case, with hyphens for underscores.
+    names: Vec<Vec<u8>>,
+}
+
+impl OwnHeaders {
+    pub(crate) fn add(&mut self, names: Vec<String>) {
+        self.names.extend(names.iter().map(|name| canonical(name.as_bytes()).collect::<Vec<_>>()));
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Removes what only policies may set from the request's headers, of which `headers` is a copy.
+    pub(crate) fn strip(&self, headers: &mut HeaderList, platform: &dyn Platform) -> Result<(), HostError> {
+        for name in self.suspects(headers)? {
+            if self.owns(name.as_bytes()) || !is_set_by_earlier_filter(&name, platform) {
+                platform.remove_header(HeaderMap::RequestHeaders, &name)?;
+                headers.remove(&name);
+            }
+        }
+        Ok(())
+    }
+
+    /// The same for trailers, for an upstream may merge them into the headers (RFC 9110, section 6.5.1). No policy sets
+    /// any.
+    pub(crate) fn strip_trailers(&self, platform: &dyn Platform) -> Result<(), HostError> {
+        let trailers = match platform.headers(HeaderMap::RequestTrailers) {
+            Err(HostError::NotFound) => return Ok(()),
+            trailers => trailers?,
+        };
+        let mut names = self.suspects(&trailers)?.into_iter();
+        names.try_for_each(|name| platform.remove_header(HeaderMap::RequestTrailers, &name))
+    }
+
+    /// The names among these fields that no client may use; of a name that stands there twice, as often.
+    fn suspects(&self, fields: &HeaderList) -> Result<Vec<String>, HostError> {
+        fields
+            .iter()
+            .filter(|(name, _)| is_reserved(name) || self.owns(name))
+            .map(|(name, _)| core::str::from_utf8(name).map(str::to_owned).map_err(|_| HostError::Malformed))
+            .collect()
+    }
+
+    /// Whether a policy of the chain sets this header, however it is spelled: an upstream behind CGI or WSGI cannot tell
+    /// underscores from hyphens.
+    fn owns(&self, name: &[u8]) -> bool {
+        self.names.iter().any(|own| own.len() == name.len() && canonical(name).eq(own.iter().copied()))
+    }
+}
+
+/// Removes what no client may send. Where headers cannot be cleaned, the policies that own some of them find
+/// out for themselves, and refuse the request; trailers have no such policy.
+pub(crate) fn guard(
+    direction: Direction,
+    arrival: Arrival,
+    exchange: &mut Exchange<'_>,
+) -> Result<(), Box<Reply>> {
+    if direction == Direction::Response || exchange.own_headers.is_empty() {
+        return Ok(());
+    }
+    match arrival {
+        Arrival::Headers(_) => {
+            exchange.facts.request = None;
+            exchange.facts.guard = Guard::Due;
+            let _ = exchange.request_headers();
+            Ok(())
+        }
+        Arrival::Body { .. } => Ok(()),
+        Arrival::Trailers => exchange.own_headers.strip_trailers(exchange.platform).map_err(|error| {
+            exchange.host().log(Level::Error, &format!("trailers could not be read or cleaned: {error}"));
+            Box::new(Reply::internal_error())
+        }),
+    }
+}
+
+/// Whether a filter of the suite that stands before this one has set the header. A filter that has seen the request has
+/// removed what the client sent under its names, and has said in the filter state what it decided, which no client can.
+fn is_set_by_earlier_filter(name: &str, platform: &dyn Platform) -> bool {
+    suite_owner(name).is_some_and(|policy| platform.property(&[&outcome_property(policy)]).is_ok())
+}
+
+/// The filter state that holds what a policy of the suite has decided on the request, for native access loggers, for
+/// access-log in a filter of its own, and to vouch for the headers that the policy has set.
+pub fn outcome_property(policy: &str) -> String {
+    format!("portcullis.{policy}.outcome")
+}
+
+fn canonical(name: &[u8]) -> impl Iterator<Item = u8> {
+    name.iter().map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn owns_its_names_in_every_spelling_and_no_others() {
+        let mut own = OwnHeaders::default();
+        assert!(own.is_empty() && !own.owns(b"x-route"));
+        own.add(vec!["X-My_Route".to_owned()]);
+        for name in ["x-my-route", "x_my_route", "x-my_route"] {
+            assert!(own.owns(name.as_bytes()), "{name}");
+        }
+        for name in ["", "x-my-route-", "x-my-rout", "xx-my-route", "x.my.route"] {
+            assert!(!own.owns(name.as_bytes()), "{name}");
+        }
+    }
+}

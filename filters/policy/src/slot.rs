@@ -1,0 +1,90 @@
+//! What the engine keeps of one exchange.
+
+use crate::body_watch::Supply;
+use crate::chain::{Chain, Passage};
+use crate::exchange::{ExchangeId, Facts};
+use crate::host::Direction;
+use crate::policy::EndOfStream;
+
+/// What has come of a message.
+#[derive(Clone, Copy)]
+pub(crate) enum Arrival {
+    Headers(EndOfStream),
+    Body { held: usize, end: EndOfStream },
+    Trailers,
+}
+
+/// An exchange: what is known of it, and how far its messages have come.
+#[derive(Default)]
+pub(crate) struct Slot {
+    pub(crate) id: ExchangeId,
+    pub(crate) facts: Facts,
+    pub(crate) request: Passage,
+    pub(crate) response: Passage,
+    pub(crate) replied: Replied,
+    /// What has come of the request behind its headers.
+    pub(crate) supply: Supply,
+}
+
+/// Whether a policy has replied.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Replied {
+    #[default]
+    No,
+    /// The host sends the reply, or one of its own, through the response callbacks, as it would an upstream's response.
+    BeforeResponse,
+    /// The reply takes the place of a response that had begun, and the host sends it past all policies.
+    DuringResponse,
+}
+
+impl Replied {
+    pub(crate) fn in_place_of(response: &Passage) -> Self {
+        if response.has_begun() { Self::DuringResponse } else { Self::BeforeResponse }
+    }
+
+    /// Whether nothing more of this message may go on.
+    pub(crate) fn ends(self, direction: Direction) -> bool {
+        match self {
+            Self::No => false,
+            Self::BeforeResponse => direction == Direction::Request,
+            Self::DuringResponse => true,
+        }
+    }
+}
+
+impl Slot {
+    /// Makes ready for another exchange.
+    pub(crate) fn reset(&mut self) {
+        self.facts.reset();
+        self.request.reset();
+        self.response.reset();
+        self.replied = Replied::No;
+        self.supply = Supply::Nothing;
+    }
+
+    /// Writes down what has come.
+    pub(crate) fn take_in(&mut self, direction: Direction, arrival: Arrival, chain: &Chain) {
+        let Self { request, response, replied, .. } = self;
+        match (direction, arrival) {
+            (Direction::Request, Arrival::Headers(end)) => chain.begin(request, end, None),
+            (Direction::Response, Arrival::Headers(end)) => {
+                chain.begin(response, end, Some(request));
+                if request.is_held_back() {
+                    // No upstream has seen the request, so the host has replied by itself. Nobody needs to decide
+                    // any more.
+                    *replied = Replied::BeforeResponse;
+                }
+            }
+            (_, Arrival::Body { held, end }) => self.passage(direction).body_came(held, end),
+            (_, Arrival::Trailers) => self.passage(direction).trailers_came(),
+        }
+    }
+
+    /// How far the message of this direction has come.
+    pub(crate) fn passage(&mut self, direction: Direction) -> &mut Passage {
+        match direction {
+            Direction::Request => &mut self.request,
+            Direction::Response => &mut self.response,
+        }
+    }
+}
