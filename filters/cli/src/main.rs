@@ -16,7 +16,7 @@ Usage:
   portcullis schema DOCUMENT       print a JSON Schema
   portcullis docs [--root DIR]     write the generated parts of the documentation
 
-DOCUMENT  gateway (no schema), client-id, access-log, rate-limit: a module's configuration;
+DOCUMENT  gateway (no schema), client-id, access-log, rate-limit, content-router: a module's configuration;
           client-registry: a list of clients
 ";
 

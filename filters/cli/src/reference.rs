@@ -22,6 +22,7 @@ pub fn generated(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         ("docs/client-registry.md", "client-registry"),
         ("docs/access-log.md", "access-log"),
         ("docs/rate-limit.md", "rate-limit"),
+        ("docs/content-router.md", "content-router"),
     ] {
         let path = root.join(page);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;
@@ -106,8 +107,11 @@ fn variant_table(out: &mut String, variants: &[Value], queue: &mut Vec<String>) 
                 Some(fields) => {
                     let fields = fields.iter().map(|(field, property)| {
                         let default = property.get("default").map(|value| format!(" (default `{value}`)"));
+                        // A type with a table of its own is named; the others speak for themselves.
+                        let kind = type_of(property, queue);
+                        let kind = if kind.contains("](#") { format!(" ({kind})") } else { String::new() };
                         format!(
-                            "`{field}`{}: {}",
+                            "`{field}`{kind}{}: {}",
                             default.unwrap_or_default(),
                             description(property).unwrap_or_default()
                         )

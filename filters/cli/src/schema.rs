@@ -3,7 +3,8 @@
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema.
-pub const DOCUMENTS: [&str; 4] = ["client-id", "access-log", "rate-limit", "client-registry"];
+pub const DOCUMENTS: [&str; 5] =
+    ["client-id", "access-log", "rate-limit", "content-router", "client-registry"];
 
 /// The schema of a document.
 pub fn of(document: &str) -> Option<Schema> {
@@ -11,6 +12,7 @@ pub fn of(document: &str) -> Option<Schema> {
         "client-id" => schema_for!(portcullis_client_id::Config),
         "access-log" => schema_for!(portcullis_access_log::Config),
         "rate-limit" => schema_for!(portcullis_rate_limit::Config),
+        "content-router" => schema_for!(portcullis_content_router::Config),
         "client-registry" => schema_for!(portcullis_client_id::registry::Document),
         _ => return None,
     })

@@ -86,6 +86,45 @@ fn the_schema_of_rate_limit_takes_and_refuses_what_the_module_does() {
 }
 
 #[test]
+fn the_schema_of_content_router_takes_and_refuses_what_the_module_does() {
+    let good = json!({
+        "header": "x-portcullis-route",
+        "namespaces": {"t": "http://someuri"},
+        "rules": [
+            {"name": "a", "then": {"route": "a"}, "when": {"all": [
+                {"header": {"name": "x", "value": {"exact": "1"}, "values": "any"}},
+                {"not": {"path": {"prefix": "/a"}}},
+                {"any": [{"method": ["POST"]}, {"host": {"matches": ".*"}}, {"action": {"prefix": "urn:"}}]},
+            ]}},
+            {"then": "pass", "when": {"soap-header": {"namespace": "urn:a", "name": "to"}}},
+            {"then": {"reply": {"status": 403}}, "when": {"xpath": {"expression": "/t:a", "value": {"exact": "1"}}}},
+            {"then": "pass", "when": {"json": {"pointer": "/a"}}},
+        ],
+        "default": {"reply": {"status": 500, "detail": "Invalid routing header"}},
+        "body": {"max_bytes": 65536, "xpath": "buffered"},
+        "undecided": {"no_body": "refuse"},
+    });
+    let bad = [
+        ("/unknown", json!(1)),
+        ("/rules", json!(null)),
+        ("/rules/0/unknown", json!(1)),
+        ("/rules/0/then", json!("block")),
+        ("/rules/0/then/route", json!(1)),
+        ("/rules/0/when/all/0/header/values", json!("some")),
+        ("/rules/0/when/all/0/header/unknown", json!(1)),
+        ("/rules/0/when/all/2/any/0/method", json!("POST")),
+        ("/rules/1/when/soap-header", json!({})),
+        ("/rules/2/then/reply/status", json!(200)),
+        ("/rules/3/when", json!({"jsn": {}})),
+        ("/default", json!("route")),
+        ("/body/max_bytes", json!(1023)),
+        ("/body/xpath", json!("sometimes")),
+        ("/undecided/no_body", json!("hold")),
+    ];
+    assert_agreed("content-router", &good, &bad);
+}
+
+#[test]
 fn the_example_list_of_clients_fits_its_schema_and_its_reader() {
     let text = std::fs::read_to_string(root().join("k6/backends/clients.example.json")).unwrap();
     let example: Value = serde_json::from_str(&text).unwrap();

@@ -22,6 +22,9 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
         "proxy_on_request_trailers",
         "proxy_on_tick",
     ];
+    /// What it takes to hold a request for its body.
+    const READS_BODIES: &[&str] =
+        &["proxy_on_request_body", "proxy_on_request_headers", "proxy_on_request_trailers", "proxy_on_tick"];
     const RATE_LIMIT: &[&str] = &["proxy_on_response_headers"];
     const ACCESS_LOG: &[&str] = &[
         "proxy_on_done",
@@ -34,6 +37,7 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
         ("no-op", &[&["proxy_on_log", "proxy_on_request_headers", "proxy_on_response_headers"][..]][..]),
         ("client-id", &[CALLS_OUT]),
         ("rate-limit", &[CALLS_OUT, RATE_LIMIT]),
+        ("content-router", &[READS_BODIES]),
         ("access-log", &[CALLS_OUT, ACCESS_LOG]),
         ("gateway", &[CALLS_OUT, RATE_LIMIT, ACCESS_LOG]),
     ] {
@@ -48,7 +52,7 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
 
 #[test]
 fn a_module_needs_no_more_of_wasi_than_a_panic_message_a_clock_and_randomness() {
-    for name in ["no-op", "client-id", "rate-limit", "access-log", "gateway"] {
+    for name in ["no-op", "client-id", "rate-limit", "content-router", "access-log", "gateway"] {
         for (from, import) in module(name).imports() {
             let known = from == "env"
                 || [

@@ -10,10 +10,11 @@ use serde_json::{Value, json};
 
 /// The module of this name in `dist/`.
 pub(crate) fn module(name: &str) -> &'static Module {
-    static MODULES: [(&str, OnceLock<Module>); 5] = [
+    static MODULES: [(&str, OnceLock<Module>); 6] = [
         ("no-op", OnceLock::new()),
         ("client-id", OnceLock::new()),
         ("rate-limit", OnceLock::new()),
+        ("content-router", OnceLock::new()),
         ("access-log", OnceLock::new()),
         ("gateway", OnceLock::new()),
     ];
@@ -47,6 +48,17 @@ pub(crate) fn rate_limit_service() -> Value {
     config
 }
 
+/// A rule that the headers decide, and rules that take every kind of look into bodies, the whole of them included.
+pub(crate) fn content_router() -> Value {
+    json!({"default": {"route": "other"}, "undecided": {"content_type": "pass"}, "body": {"xpath": "buffered"},
+    "rules": [
+        {"when": {"header": {"name": "x-to"}}, "then": {"route": "named"}},
+        {"when": {"soap-header": {"namespace": "urn:a", "name": "to", "value": {"matches": "[a-z]+"}}}, "then": {"route": "soap"}},
+        {"when": {"json": {"pointer": "/a"}}, "then": {"route": "json"}},
+        {"when": {"xpath": {"expression": "count(//a) > 3"}}, "then": {"route": "large"}},
+    ]})
+}
+
 /// Lines at every opportunity, with everything that costs host calls, to every sink.
 pub(crate) fn access_log() -> Value {
     json!({"phases": ["request", "response", "end"], "capture": {"request": {}, "response": {}},
@@ -55,13 +67,21 @@ pub(crate) fn access_log() -> Value {
 
 /// Every module with every kind of configuration that it takes.
 pub(crate) fn subjects() -> Vec<(&'static str, Value)> {
-    let gateway = |client_id: Value, rate_limit: Value| json!({"policies": [{"client-id": client_id}, {"rate-limit": rate_limit}, {"access-log": access_log()}]});
+    let gateway = |client_id: Value, rate_limit: Value| {
+        json!({"policies": [{"client-id": client_id}, {"rate-limit": rate_limit},
+            {"content-router": content_router()}, {"access-log": access_log()}]})
+    };
     vec![
         ("no-op", json!({})),
         ("client-id", per_request()),
         ("client-id", registry()),
         ("rate-limit", rate_limit()),
         ("rate-limit", rate_limit_service()),
+        (
+            "content-router",
+            json!({"default": "pass", "rules": [{"when": {"header": {"name": "x"}}, "then": "pass"}]}),
+        ),
+        ("content-router", content_router()),
         ("access-log", json!({})),
         ("access-log", access_log()),
         ("gateway", gateway(per_request(), rate_limit())),

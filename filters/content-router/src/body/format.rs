@@ -1,0 +1,218 @@
+//! What a body is, by its headers.
+
+use portcullis_policy::{EndOfStream, HeaderList};
+use portcullis_xml::Charset;
+use portcullis_xml::soap::{Binding, MediaType};
+
+use crate::config::OnUndecided;
+use crate::config::Undecided;
+
+/// What a body is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Format {
+    /// XML: an envelope, perhaps.
+    Envelope { binding: Binding, charset: Option<Charset> },
+    /// JSON.
+    Json,
+}
+
+/// Why rules cannot look into a body.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Undecidable {
+    NoBody,
+    ContentType,
+    Encoded,
+    Multipart,
+    TooLarge,
+    Malformed,
+}
+
+impl Undecidable {
+    pub(crate) const ALL: [Self; 6] =
+        [Self::NoBody, Self::ContentType, Self::Encoded, Self::Multipart, Self::TooLarge, Self::Malformed];
+
+    /// The word for the log.
+    pub(crate) const fn as_str(self) -> &'static str {
+        match self {
+            Self::NoBody => "no-body",
+            Self::ContentType => "content-type",
+            Self::Encoded => "encoded",
+            Self::Multipart => "multipart",
+            Self::TooLarge => "too-large",
+            Self::Malformed => "malformed",
+        }
+    }
+
+    /// The counter's name.
+    pub(crate) const fn counter(self) -> &'static str {
+        match self {
+            Self::NoBody => "no_body",
+            Self::ContentType => "content_type",
+            Self::Encoded => "encoded",
+            Self::Multipart => "multipart",
+            Self::TooLarge => "too_large",
+            Self::Malformed => "malformed",
+        }
+    }
+
+    /// What becomes of such requests.
+    pub(crate) const fn outcome(self, configured: &Undecided) -> OnUndecided {
+        match self {
+            Self::NoBody => configured.no_body,
+            Self::ContentType => configured.content_type,
+            Self::Encoded => configured.encoded,
+            Self::Multipart => configured.multipart,
+            Self::TooLarge => configured.too_large,
+            Self::Malformed => configured.malformed,
+        }
+    }
+}
+
+/// Whether rules look into documents of a kind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Interest {
+    Some,
+    None,
+}
+
+impl From<bool> for Interest {
+    fn from(interest: bool) -> Self {
+        if interest { Self::Some } else { Self::None }
+    }
+}
+
+/// What rules look into.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Needs {
+    pub(crate) envelope: Interest,
+    pub(crate) json: Interest,
+}
+
+impl Needs {
+    /// Whether rules look into bodies at all.
+    pub(crate) fn any(self) -> bool {
+        self.envelope == Interest::Some || self.json == Interest::Some
+    }
+}
+
+impl Format {
+    /// What the body of a request is, if rules can look into such bodies.
+    pub(crate) fn of(headers: &HeaderList, end: EndOfStream, needs: Needs) -> Result<Self, Undecidable> {
+        if end == EndOfStream::Yes || is_tunnel(headers) {
+            return Err(Undecidable::NoBody);
+        }
+        if !headers.all("content-encoding").all(is_identity) {
+            return Err(Undecidable::Encoded);
+        }
+        let mut content_types = headers.all("content-type");
+        let (Some(content_type), None) = (content_types.next(), content_types.next()) else {
+            return Err(Undecidable::ContentType);
+        };
+        let Ok(media_type) = MediaType::parse(content_type) else {
+            return Err(Undecidable::ContentType);
+        };
+        if is_multipart(content_type) {
+            return Err(Undecidable::Multipart);
+        }
+        if needs.envelope == Interest::Some && media_type.is_xml() {
+            let binding = Binding::of_media_type(&media_type, headers.all("soapaction"))
+                .map_err(|_| Undecidable::ContentType)?;
+            let charset = media_type.parameter("charset").map(charset).transpose()?;
+            return Ok(Self::Envelope { binding, charset });
+        }
+        if needs.json == Interest::Some && is_json(content_type) {
+            return Ok(Self::Json);
+        }
+        Err(Undecidable::ContentType)
+    }
+}
+
+/// CONNECT and upgrades: what the client sends behind the headers is no body, and comes after the answer.
+fn is_tunnel(headers: &HeaderList) -> bool {
+    headers.first(":method") == Some(b"CONNECT") || headers.contains("upgrade")
+}
+
+/// Whether these are no codings (RFC 9110, section 8.4).
+fn is_identity(codings: &[u8]) -> bool {
+    codings
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
+}
+
+fn charset(label: &[u8]) -> Result<Charset, Undecidable> {
+    let label = core::str::from_utf8(label).ok();
+    label.and_then(Charset::from_label).ok_or(Undecidable::ContentType)
+}
+
+fn essence(content_type: &[u8]) -> &[u8] {
+    content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
+}
+
+fn is_multipart(content_type: &[u8]) -> bool {
+    const MULTIPART: &[u8] = b"multipart/";
+    essence(content_type).get(..MULTIPART.len()).is_some_and(|head| head.eq_ignore_ascii_case(MULTIPART))
+}
+
+/// `application/json`, or the suffix `+json` (RFC 6839, section 3.1).
+fn is_json(content_type: &[u8]) -> bool {
+    let essence = essence(content_type);
+    let suffix = essence.get(essence.len().saturating_sub(5)..).unwrap_or_default();
+    essence.eq_ignore_ascii_case(b"application/json") || suffix.eq_ignore_ascii_case(b"+json")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(headers: &[(&str, &str)], needs: Needs) -> Result<&'static str, Undecidable> {
+        let headers = headers.iter().copied().collect();
+        Format::of(&headers, EndOfStream::No, needs).map(|format| match format {
+            Format::Envelope { .. } => "xml",
+            Format::Json => "json",
+        })
+    }
+
+    const BOTH: Needs = Needs { envelope: Interest::Some, json: Interest::Some };
+    const XML: Needs = Needs { envelope: Interest::Some, json: Interest::None };
+
+    #[test]
+    fn knows_bodies_by_their_headers() {
+        use Undecidable::{ContentType, Encoded, Multipart, NoBody};
+        for (headers, expected) in [
+            (&[("content-type", "text/xml")][..], Ok("xml")),
+            (&[("content-type", "application/soap+xml; charset=utf-8")], Ok("xml")),
+            (&[("content-type", "text/xml;charset=\"UTF-16\"")], Ok("xml")),
+            (&[("content-type", "text/xml;charset=ebcdic")], Err(ContentType)),
+            (&[("content-type", "Application/JSON")], Ok("json")),
+            (&[("content-type", "application/vnd.x+json; charset=utf-8")], Ok("json")),
+            (&[("content-type", "application/grpc")], Err(ContentType)),
+            (&[("content-type", "text/plain")], Err(ContentType)),
+            (&[("content-type", "xml")], Err(ContentType)),
+            (&[("content-type", "text/xml"), ("content-type", "application/json")], Err(ContentType)),
+            (&[], Err(ContentType)),
+            (&[("content-type", "multipart/related; type=\"application/xop+xml\"")], Err(Multipart)),
+            (&[("content-type", "Multipart/Form-Data; boundary=x")], Err(Multipart)),
+            (&[("content-type", "text/xml"), ("content-encoding", "gzip")], Err(Encoded)),
+            (&[("content-type", "text/xml"), ("content-encoding", "identity, br")], Err(Encoded)),
+            (&[("content-type", "text/xml"), ("content-encoding", "Identity")], Ok("xml")),
+            (
+                &[("content-type", "text/xml"), ("content-encoding", ""), ("content-encoding", "br")],
+                Err(Encoded),
+            ),
+            (&[("content-type", "text/xml"), ("soapaction", "a"), ("soapaction", "b")], Err(ContentType)),
+            (&[(":method", "CONNECT"), ("content-type", "text/xml")], Err(NoBody)),
+            (&[("upgrade", "websocket"), ("content-type", "text/xml")], Err(NoBody)),
+        ] {
+            assert_eq!(of(headers, BOTH), expected, "{headers:?}");
+        }
+        assert_eq!(of(&[("content-type", "application/json")], XML), Err(ContentType));
+        let parameters: String = (0..33).map(|number| format!(";p{number}=1")).collect();
+        for essence in ["text/xml", "application/json", "multipart/related"] {
+            let content_type = format!("{essence}{parameters}");
+            assert_eq!(of(&[("content-type", &content_type)], BOTH), Err(ContentType), "{essence}");
+        }
+        let whole = [("content-type", "text/xml")].into_iter().collect();
+        assert_eq!(Format::of(&whole, EndOfStream::Yes, XML), Err(NoBody));
+    }
+}
