@@ -54,6 +54,10 @@ lint: build ## Check formatting, lints, shell scripts, licences and the Envoy co
 fmt: setup ## Format the code
 	@cargo fmt --all
 
+.PHONY: test-load
+test-load: build backends ## Test the load scripts with their quick profile: they pass, and fail where they must
+	@k6/tests/run
+
 .PHONY: fuzz
 fuzz: setup ## Run each fuzz target for FUZZ_SECONDS (needs a nightly toolchain and cargo-fuzz)
 	@.ci/fuzz

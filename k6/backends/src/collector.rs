@@ -62,7 +62,9 @@ async fn route(collector: &Collector, cut: &Cut, request: Request<Incoming>) -> 
     match (head.uri.path(), &head.method) {
         ("/v1/logs", &Method::POST) => return logs(collector, cut, &head.headers, body).await,
         ("/faults", &Method::POST) => return set_fault(collector, body).await,
-        _ => serve::drain(body).await,
+        _ => {
+            serve::drain(body).await;
+        }
     }
     let reads = matches!(head.method, Method::GET | Method::HEAD);
     match head.uri.path() {

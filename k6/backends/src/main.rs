@@ -10,14 +10,14 @@ mod reply;
 mod serve;
 mod severable;
 
-use std::num::NonZeroUsize;
+use std::num::{NonZeroU64, NonZeroUsize};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
 use clap::{Args, Parser};
 
-use crate::echo::{Directions, MAX_DELAY_MS, MAX_SIZE};
+use crate::echo::{Directions, Fault, Faults, MAX_DELAY_MS, MAX_SIZE};
 use crate::serve::StartError;
 
 #[derive(Parser)]
@@ -50,6 +50,12 @@ struct EchoArgs {
     /// Wait this long before each reply where the request names no delay [at most 60000]
     #[arg(long, value_name = "MS", default_value = "0", value_parser = clap::value_parser!(u64).range(..=MAX_DELAY_MS))]
     delay_ms: u64,
+    /// Answer wrongly, to see whether it is noticed
+    #[arg(long, value_name = "FAULT")]
+    fault: Option<Fault>,
+    /// Answer only every Nth request wrongly
+    #[arg(long, value_name = "N", default_value = "1", requires = "fault")]
+    fault_every: NonZeroU64,
 }
 
 #[derive(Args)]
@@ -88,5 +94,5 @@ fn main() -> ExitCode {
 fn run_echo(args: &EchoArgs) -> Result<(), StartError> {
     let defaults =
         Directions { size: args.size, delay: Duration::from_millis(args.delay_ms), ..Directions::default() };
-    echo::run(&args.listen, args.threads, defaults)
+    echo::run(&args.listen, args.threads, defaults, Faults::new(args.fault, args.fault_every))
 }

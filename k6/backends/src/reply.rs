@@ -19,6 +19,7 @@ pub(crate) struct ReplyBody {
     content: Content,
     trailers: Option<HeaderMap>,
     length: Length,
+    condition: Condition,
 }
 
 enum Content {
@@ -40,6 +41,14 @@ enum Length {
     Withheld,
 }
 
+/// Whether the peer gets the content as it is.
+#[derive(PartialEq)]
+enum Condition {
+    Sound,
+    /// Its first byte is still to be changed.
+    Spoilt,
+}
+
 impl ReplyBody {
     pub(crate) fn empty() -> Self {
         Self::whole(Bytes::new())
@@ -58,7 +67,7 @@ impl ReplyBody {
     }
 
     fn new(content: Content) -> Self {
-        Self { content, trailers: None, length: Length::Declared }
+        Self { content, trailers: None, length: Length::Declared, condition: Condition::Sound }
     }
 
     /// Adds trailers. HTTP/1.1 has room for them only in a chunked body, so the length is withheld.
@@ -69,6 +78,20 @@ impl ReplyBody {
     /// Streams the content without saying in advance how much of it there is.
     pub(crate) fn without_length(self) -> Self {
         Self { length: Length::Withheld, ..self }
+    }
+
+    /// Sends another first byte than the content has.
+    pub(crate) fn spoilt(self) -> Self {
+        Self { condition: Condition::Spoilt, ..self }
+    }
+
+    fn spoil(&mut self, data: Bytes) -> Bytes {
+        let mut bytes = data.to_vec();
+        if let Some(first) = bytes.first_mut() {
+            *first ^= 1;
+            self.condition = Condition::Sound;
+        }
+        bytes.into()
     }
 }
 
@@ -98,7 +121,10 @@ impl Body for ReplyBody {
                 Some(Frame::trailers(trailers))
             }
         };
-        Poll::Ready(frame.map(Ok))
+        Poll::Ready(frame.map(|frame| match this.condition {
+            Condition::Sound => Ok(frame),
+            Condition::Spoilt => Ok(frame.map_data(|data| this.spoil(data))),
+        }))
     }
 
     fn is_end_stream(&self) -> bool {

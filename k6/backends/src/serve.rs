@@ -128,7 +128,12 @@ pub(crate) fn http() -> auto::Builder<TokioExecutor> {
 }
 
 /// Reads a request body that nobody wants. An HTTP/1.1 connection can only be used again once the body is off
-/// the wire, so answering early would turn a keep-alive load test into a connection storm.
-pub(crate) async fn drain(mut body: Incoming) {
-    while let Some(Ok(_)) = body.frame().await {}
+/// the wire, so answering early would turn a keep-alive load test into a connection storm. Says how many bytes
+/// there were.
+pub(crate) async fn drain(mut body: Incoming) -> u64 {
+    let mut bytes = 0;
+    while let Some(Ok(frame)) = body.frame().await {
+        bytes += frame.data_ref().map_or(0, |data| data.len() as u64);
+    }
+    bytes
 }

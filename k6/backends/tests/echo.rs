@@ -223,6 +223,7 @@ async fn refuses_directions_it_cannot_follow() {
         ("delay_ms=60001", "query parameter delay_ms=60001: expected milliseconds from 0 to 60000\n"),
         ("status=99", "query parameter status=99: expected a final status from 200 to 599\n"),
         ("trailers=1", "query parameter trailers=1: expected true or false\n"),
+        ("stream=1", "query parameter stream=1: expected true or false\n"),
     ] {
         let reply = h1.send("GET", &format!("/?{query}"), &[], "").await.expect("a reply");
         assert_eq!((reply.status, reply.text()), (StatusCode::BAD_REQUEST, message));
@@ -240,4 +241,96 @@ async fn flags_hold_where_the_query_says_nothing() {
     let start = Instant::now();
     assert_eq!(echo.get("/?size=2&delay_ms=0").await.text(), "AB");
     assert!(start.elapsed() < Duration::from_millis(500), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn describes_a_request_with_a_body_if_asked_to() {
+    let echo = Backend::echo(&[]);
+    let reply = echo.send("POST", "/?describe=true", &[("content-type", "text/xml")], "<a/>").await;
+    let described = reply.json();
+    assert_eq!(reply.header("content-type"), Some("application/json"));
+    assert_eq!(described["method"], "POST");
+    // printf '<a/>' | sha256sum
+    let sha256 = "29114363f749a0226b6988dda3ca2492a954117ab6b5f382706c20300dabc079";
+    assert_eq!(described["body"], json!({"bytes": 4, "sha256": sha256}));
+}
+
+#[tokio::test]
+async fn withholds_the_length_of_a_body_that_streams() {
+    let echo = Backend::echo(&[]);
+    for (path, sent, size) in [("/?size=200000&stream=true", "", 200_000), ("/?stream=true", "body", 4)] {
+        let reply = echo.send("POST", path, &[], sent).await;
+        assert_eq!(reply.header("content-length"), None, "{path}");
+        assert_eq!(reply.header("transfer-encoding"), Some("chunked"), "{path}");
+        assert_eq!(reply.body.len(), size, "{path}");
+    }
+}
+
+#[tokio::test]
+async fn counts_the_bytes_of_a_body_that_is_not_echoed() {
+    let echo = Backend::echo(&[]);
+    let received = |reply: support::Reply| reply.header("x-echo-received").map(str::to_owned);
+    assert_eq!(received(echo.send("POST", "/?size=1", &[], "0123456789").await), Some("10".to_owned()));
+    assert_eq!(received(echo.get("/?size=1").await), None, "there was no body");
+    assert_eq!(received(echo.send("POST", "/", &[], "0123456789").await), None, "the reply has the body");
+}
+
+#[tokio::test]
+async fn returns_the_tag_of_a_request() {
+    let echo = Backend::echo(&[]);
+    for (path, status) in [("/?size=1", 200), ("/", 200), ("/?size=x", 400)] {
+        let reply = echo.send("GET", path, &[("x-echo-tag", "7-1")], "").await;
+        assert_eq!((reply.status.as_u16(), reply.header("x-echo-tag")), (status, Some("7-1")), "{path}");
+    }
+    assert_eq!(echo.get("/").await.header("x-echo-tag"), None);
+}
+
+#[tokio::test]
+async fn answers_with_a_wrong_body_if_told_to() {
+    let echo = Backend::echo(&["--fault", "wrong-body"]);
+    for (path, sent, expected) in [("/?size=5", "", "@BCDE"), ("/", "<a/>", "=a/>")] {
+        for reply in [
+            echo.send("POST", path, &[], sent).await,
+            echo.h2().await.send("POST", path, &[], sent).await.expect("a reply"),
+        ] {
+            assert_eq!(reply.text(), expected);
+            assert_eq!(reply.header("content-length"), Some(expected.len().to_string().as_str()));
+        }
+    }
+    let reply = echo.get("/?size=200000").await;
+    assert_eq!(reply.body[0], b'@');
+    assert_eq!(
+        reply.body.iter().zip(ALPHABET.iter().cycle()).filter(|(found, proper)| found != proper).count(),
+        1
+    );
+}
+
+#[tokio::test]
+async fn answers_without_a_content_type_if_told_to() {
+    let reply = Backend::echo(&["--fault", "dropped-header"]).get("/?size=5").await;
+    assert_eq!((reply.status.as_u16(), reply.text(), reply.header("content-type")), (200, "ABCDE", None));
+}
+
+#[tokio::test]
+async fn answers_with_a_wrong_status_if_told_to() {
+    let reply = Backend::echo(&["--fault", "wrong-status"]).get("/?size=5").await;
+    assert_eq!((reply.status.as_u16(), reply.text()), (201, "ABCDE"));
+}
+
+#[tokio::test]
+async fn answers_late_if_told_to() {
+    let echo = Backend::echo(&["--fault", "slow"]);
+    let start = Instant::now();
+    assert_eq!(echo.get("/?size=5").await.text(), "ABCDE");
+    assert!(start.elapsed() >= Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[tokio::test]
+async fn faults_befall_every_nth_request() {
+    let echo = Backend::echo(&["--fault", "wrong-status", "--fault-every", "3"]);
+    let mut statuses = Vec::new();
+    for _ in 0..6 {
+        statuses.push(echo.get("/").await.status.as_u16());
+    }
+    assert_eq!(statuses, [200, 200, 201, 200, 200, 201]);
 }

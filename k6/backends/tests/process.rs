@@ -55,8 +55,13 @@ fn refuses_a_clients_file_that_is_missing_or_wrong() {
 
 #[test]
 fn refuses_flags_out_of_range() {
-    for args in [["echo", "--size", "67108865"], ["echo", "--delay-ms", "60001"], ["echo", "--threads", "0"]]
-    {
+    for args in [
+        ["echo", "--size", "67108865"],
+        ["echo", "--delay-ms", "60001"],
+        ["echo", "--threads", "0"],
+        ["echo", "--fault", "fire"],
+        ["echo", "--fault-every", "2"],
+    ] {
         assert_eq!(run_to_end(&args).status.code(), Some(2), "{args:?}");
     }
 }

@@ -8,12 +8,13 @@ use std::time::Duration;
 /// Connections of a burst, each with one request under way at a time.
 pub const CONNECTIONS: usize = 4;
 
-/// Sends `requests` GETs with good credentials over kept-alive connections; every reply must be a 200 of the size that
-/// the backend was told to send.
-pub fn send(to: SocketAddr, requests: usize) -> Result<(), String> {
+/// Sends a request `requests` times over kept-alive connections; every reply must be a 200 of the size that the backend
+/// was told to send.
+pub fn send(to: SocketAddr, requests: usize, request: &[u8]) -> Result<(), String> {
     thread::scope(|scope| {
-        let workers: Vec<_> =
-            (0..CONNECTIONS).map(|_| scope.spawn(move || converse(to, requests / CONNECTIONS))).collect();
+        let workers: Vec<_> = (0..CONNECTIONS)
+            .map(|_| scope.spawn(move || converse(to, requests / CONNECTIONS, request)))
+            .collect();
         workers.into_iter().try_for_each(|worker| match worker.join() {
             Ok(result) => result.map_err(|error| error.to_string()),
             Err(_) => Err("a sender panicked".to_owned()),
@@ -21,16 +22,13 @@ pub fn send(to: SocketAddr, requests: usize) -> Result<(), String> {
     })
 }
 
-fn converse(to: SocketAddr, requests: usize) -> io::Result<()> {
-    const REQUEST: &[u8] =
-        b"GET /a HTTP/1.1\r\nhost: gateway.test\r\nuser-agent: overhead\r\naccept: */*\r\n\
-        client_id: acme\r\nclient_secret: acme-secret-1\r\n\r\n";
+fn converse(to: SocketAddr, requests: usize, request: &[u8]) -> io::Result<()> {
     let mut stream = TcpStream::connect(to)?;
     stream.set_nodelay(true)?;
     stream.set_read_timeout(Some(Duration::from_secs(30)))?;
     let mut buffer = vec![0; 16 << 10];
     for _ in 0..requests {
-        stream.write_all(REQUEST)?;
+        stream.write_all(request)?;
         let mut filled = 0;
         loop {
             let read = stream.read(&mut buffer[filled..])?;

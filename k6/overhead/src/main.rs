@@ -6,6 +6,7 @@
 //! are given.
 
 mod burst;
+mod load;
 mod statistics;
 mod variants;
 
@@ -16,14 +17,18 @@ use std::process::{Child, Command, ExitCode, Stdio};
 use lexopt::prelude::*;
 use portcullis_testkit::envoy::{Envoy, workspace_root};
 
+use crate::load::{Layout, Load};
 use crate::statistics::Quartiles;
-use crate::variants::Peers;
+use crate::variants::{Peers, Takes};
 
 const USAGE: &str = "\
-Usage: portcullis-overhead [--rounds N] [--requests N] [--only NAME,NAME…] [--json FILE]
+Usage: portcullis-overhead [--rounds N] [--requests N] [--messages BYTES,BYTES… [--indented]]
+                           [--only NAME,NAME…] [--json FILE]
 
 --rounds     how many rounds are measured (60)
 --requests   how many requests a burst has (1500)
+--messages   send POSTs of SOAP messages of these sizes in place of GETs
+--indented   with white space between the messages' elements
 --only       variants to measure beside `bare`
 --json       where to write all figures
 ";
@@ -31,6 +36,9 @@ Usage: portcullis-overhead [--rounds N] [--requests N] [--only NAME,NAME…] [--
 struct Options {
     rounds: usize,
     requests: usize,
+    /// Sizes of messages; none for GETs.
+    messages: Vec<usize>,
+    layout: Layout,
     only: Option<Vec<String>>,
     json: Option<std::path::PathBuf>,
 }
@@ -46,12 +54,29 @@ fn main() -> ExitCode {
 }
 
 fn options() -> Result<Option<Options>, lexopt::Error> {
-    let mut options = Options { rounds: 60, requests: 1500, only: None, json: None };
+    let mut options = Options {
+        rounds: 60,
+        requests: 1500,
+        messages: Vec::new(),
+        layout: Layout::Compact,
+        only: None,
+        json: None,
+    };
     let mut arguments = lexopt::Parser::from_env();
     while let Some(argument) = arguments.next()? {
         match argument {
             Long("rounds") => options.rounds = arguments.value()?.parse()?,
             Long("requests") => options.requests = arguments.value()?.parse()?,
+            Long("messages") => {
+                let sizes = arguments.value()?.string()?;
+                options.messages = sizes
+                    .split(',')
+                    .map(|size| {
+                        size.parse().map_err(|_| format!("--messages: `{size}` is no number of bytes"))
+                    })
+                    .collect::<Result<_, _>>()?;
+            }
+            Long("indented") => options.layout = Layout::Indented,
             Long("only") => {
                 options.only = Some(arguments.value()?.string()?.split(',').map(str::to_owned).collect());
             }
@@ -113,47 +138,68 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
         let names: Vec<_> = known.iter().map(|variant| variant.name).collect();
         return Err(format!("--only: there is no variant `{unknown}`: {}", names.join(", ")).into());
     }
-    let variants: Vec<_> = known
-        .into_iter()
-        .filter(|variant| {
-            variant.name == "bare"
-                || options.only.as_ref().is_none_or(|only| only.iter().any(|name| name == variant.name))
-        })
-        .collect();
+    let loads = match &options.messages[..] {
+        [] => vec![Load::get()],
+        sizes => sizes.iter().map(|size| Load::post(*size, options.layout)).collect(),
+    };
+    let asked = |variant: &variants::Variant| match &options.only {
+        Some(only) => only.iter().any(|name| name == variant.name),
+        None => variant.takes == Takes::Anything || !options.messages.is_empty(),
+    };
+    let variants: Vec<_> =
+        known.into_iter().filter(|variant| variant.name == "bare" || asked(variant)).collect();
+    if options.messages.is_empty()
+        && let Some(variant) = variants.iter().find(|variant| variant.takes == Takes::Messages)
+    {
+        return Err(format!("--only: `{}` needs --messages", variant.name).into());
+    }
     let envoys: Vec<Envoy> = variants.iter().map(|variant| Envoy::start(&variant.config)).collect();
     for (variant, envoy) in variants.iter().zip(&envoys) {
-        // Warm-up: connections, caches, and the JIT's second tier.
-        burst::send(envoy.addr(), 3000).map_err(|error| format!("{}: {error}", variant.name))?;
-    }
-    // CPU time for each request, in microseconds, by round and variant.
-    let mut figures: Vec<Vec<f64>> = Vec::new();
-    for round in 0..options.rounds {
-        let mut order: Vec<usize> = (0..envoys.len()).collect();
-        fastrand::shuffle(&mut order);
-        let mut row = vec![0.0; envoys.len()];
-        for at in order {
-            let before = burst::cpu_time(envoys[at].pid())?;
-            burst::send(envoys[at].addr(), options.requests)
-                .map_err(|error| format!("{}: {error}", variants[at].name))?;
-            let spent = burst::cpu_time(envoys[at].pid())?.saturating_sub(before);
-            row[at] = spent.as_secs_f64() * 1e6 / options.requests as f64;
+        for load in &loads {
+            // Warm-up: connections, caches, and the JIT's second tier.
+            burst::send(envoy.addr(), 3000 / loads.len(), &load.bytes)
+                .map_err(|error| format!("{}: {error}", variant.name))?;
         }
-        figures.push(row);
+    }
+    // CPU time for each request, in microseconds, by load, round and variant.
+    let mut figures: Vec<Figures> = vec![Vec::new(); loads.len()];
+    for round in 0..options.rounds {
+        for (load, figures) in loads.iter().zip(&mut figures) {
+            let mut order: Vec<usize> = (0..envoys.len()).collect();
+            fastrand::shuffle(&mut order);
+            let mut row = vec![0.0; envoys.len()];
+            for at in order {
+                let before = burst::cpu_time(envoys[at].pid())?;
+                burst::send(envoys[at].addr(), options.requests, &load.bytes)
+                    .map_err(|error| format!("{}: {error}", variants[at].name))?;
+                let spent = burst::cpu_time(envoys[at].pid())?.saturating_sub(before);
+                row[at] = spent.as_secs_f64() * 1e6 / options.requests as f64;
+            }
+            figures.push(row);
+        }
         eprint!("\rround {} of {}", round + 1, options.rounds);
     }
     eprintln!();
-    report(&variants, &figures, &options)
+    println!("CPU time of the Envoy process for each HTTP/1.1 request with a 1 KiB reply, in microseconds;");
+    println!("{} rounds of {} requests; median (quartiles).", options.rounds, options.requests);
+    let tables: Vec<_> =
+        loads.iter().zip(&figures).map(|(load, figures)| report(&variants, load, figures)).collect();
+    if let Some(path) = &options.json {
+        let document = serde_json::json!({
+            "rounds": options.rounds, "requests_per_burst": options.requests, "loads": tables,
+        });
+        std::fs::write(path, serde_json::to_string_pretty(&document)? + "\n")?;
+    }
+    Ok(())
 }
 
-fn report(
-    variants: &[variants::Variant],
-    figures: &[Vec<f64>],
-    options: &Options,
-) -> Result<(), Box<dyn std::error::Error>> {
+/// Figures of one load, by round and variant.
+type Figures = Vec<Vec<f64>>;
+
+/// Prints the table of a load, and gives all its figures.
+fn report(variants: &[variants::Variant], load: &Load, figures: &Figures) -> serde_json::Value {
     let column = |at: usize| figures.iter().map(move |row| row[at]);
-    println!("CPU time of the Envoy process for each HTTP/1.1 GET with a 1 KiB reply, in microseconds;");
-    println!("{} rounds of {} requests; median (quartiles).\n", options.rounds, options.requests);
-    println!("| variant | in all | over bare Envoy |\n|---|---|---|");
+    println!("\n{}:\n\n| variant | in all | over bare Envoy |\n|---|---|---|", load.title);
     let mut rows = Vec::new();
     for (at, variant) in variants.iter().enumerate() {
         let total = Quartiles::of(column(at));
@@ -167,11 +213,5 @@ fn report(
             "name": variant.name, "title": variant.title, "microseconds": column(at).collect::<Vec<_>>(),
         }));
     }
-    if let Some(path) = &options.json {
-        let document = serde_json::json!({
-            "rounds": options.rounds, "requests_per_burst": options.requests, "variants": rows,
-        });
-        std::fs::write(path, serde_json::to_string_pretty(&document)? + "\n")?;
-    }
-    Ok(())
+    serde_json::json!({"title": load.title, "variants": rows})
 }

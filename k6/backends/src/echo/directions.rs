@@ -22,6 +22,10 @@ pub(crate) struct Directions {
     pub(crate) status: Option<StatusCode>,
     /// Whether a trailer follows the body.
     pub(crate) trailers: bool,
+    /// Whether the body streams, its length not said in advance.
+    pub(crate) stream: bool,
+    /// Whether the reply is a description of the request even if that has a body.
+    pub(crate) describe: bool,
 }
 
 /// A parameter whose value cannot be followed.
@@ -66,11 +70,9 @@ impl Directions {
                     directions.status =
                         Some(status.ok_or_else(|| bad("status", value, "a final status from 200 to 599"))?);
                 }
-                "trailers" => {
-                    directions.trailers = value
-                        .parse()
-                        .map_err(|_: std::str::ParseBoolError| bad("trailers", value, "true or false"))?;
-                }
+                "trailers" => directions.trailers = truth("trailers", value)?,
+                "stream" => directions.stream = truth("stream", value)?,
+                "describe" => directions.describe = truth("describe", value)?,
                 _ => {}
             }
         }
@@ -85,6 +87,10 @@ fn bad(parameter: &'static str, given: &str, expected: &'static str) -> BadDirec
 /// Digits alone: `parse` by itself would take a leading plus, which in a query stands for a space.
 fn number(value: &str) -> Option<u64> {
     value.bytes().all(|byte| byte.is_ascii_digit()).then(|| value.parse().ok()).flatten()
+}
+
+fn truth(parameter: &'static str, value: &str) -> Result<bool, BadDirection> {
+    value.parse().map_err(|_: std::str::ParseBoolError| bad(parameter, value, "true or false"))
 }
 
 fn final_status(value: &str) -> Option<StatusCode> {
@@ -116,8 +122,10 @@ mod tests {
             delay: Duration::ZERO,
             status: Some(StatusCode::IM_A_TEAPOT),
             trailers: true,
+            stream: true,
+            describe: true,
         };
-        let query = "size=0&delay_ms=0&status=418&trailers=true";
+        let query = "size=0&delay_ms=0&status=418&trailers=true&stream=true&describe=true";
         assert_eq!(Directions::from_query(Some(query), defaults), Ok(expected));
     }
 
@@ -148,6 +156,8 @@ mod tests {
             "status=ok",
             "trailers=yes",
             "trailers",
+            "stream=1",
+            "describe=",
             "size=1&size=x",
         ] {
             assert!(parse(query).is_err(), "{query}");

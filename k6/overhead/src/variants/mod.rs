@@ -12,7 +12,16 @@ use serde_json::json;
 pub struct Variant {
     pub name: &'static str,
     pub title: &'static str,
+    pub takes: Takes,
     pub config: EnvoyConfig,
+}
+
+/// What a variant answers well.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    Anything,
+    /// Messages alone, for it routes by what they say.
+    Messages,
 }
 
 /// The servers that every variant can reach.
@@ -36,7 +45,8 @@ pub fn all(peers: Peers) -> Vec<Variant> {
     };
     let with = |policies: &[WasmPlugin]| policies.iter().cloned().fold(bare(), EnvoyConfig::filter);
     let sdk = |name| WasmPlugin::at(name, workspace_root().join(format!("dist/bench/{name}.wasm")));
-    let variant = |name, title, config| Variant { name, title, config };
+    let variant = |name, title, config| Variant { name, title, takes: Takes::Anything, config };
+    let routing = |name, title, config| Variant { name, title, takes: Takes::Messages, config };
     let alone = |name, title, policy: &ours::Policy| variant(name, title, with(&[policy.alone()]));
 
     let (client_id, counted) = (ours::client_id(), ours::rate_limit(json!({})));
@@ -110,6 +120,29 @@ pub fn all(peers: Peers) -> Vec<Variant> {
             "client-id and rate-limit, one chain",
             with(&[ours::chain(&[&client_id, &counted])]),
         ),
+        routing(
+            "transport-routing",
+            "content-router, by an HTTP header",
+            with_routes(with(&[ours::transport_routing().alone()]), ours::routes()),
+        ),
+        routing(
+            "soap-routing",
+            "content-router, by a SOAP header block",
+            with_routes(with(&[ours::holding(ours::soap_routing().alone())]), ours::routes()),
+        ),
+        routing(
+            "chain-soap-routing",
+            "client-id, rate-limit and content-router by a SOAP header block, one chain",
+            with_routes(
+                with(&[ours::holding(ours::chain(&[&client_id, &counted, &ours::soap_routing()]))]),
+                ours::routes(),
+            ),
+        ),
+        routing(
+            "native-transport-routing",
+            "Envoy's route table, by an HTTP header",
+            with_routes(bare(), native::header_routes()),
+        ),
         variant(
             "native-rate-limit",
             "native local_ratelimit",
@@ -137,4 +170,9 @@ pub fn all(peers: Peers) -> Vec<Variant> {
                 .merge_connection_manager(native::json_log()),
         ),
     ]
+}
+
+/// With these routes in place of the one that takes everything.
+fn with_routes(config: EnvoyConfig, routes: impl IntoIterator<Item = serde_json::Value>) -> EnvoyConfig {
+    routes.into_iter().fold(config, EnvoyConfig::route)
 }

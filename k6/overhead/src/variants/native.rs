@@ -46,6 +46,15 @@ pub(super) fn constant_headers() -> Value {
     ]}})
 }
 
+/// The same decision as content-router's by an HTTP header, in the route table.
+pub(super) fn header_routes() -> [Value; 2] {
+    let matches = json!({"name": "routing", "string_match": {"safe_regex": {"regex": super::ours::ROUTING}}});
+    [
+        json!({"match": {"prefix": "/", "headers": [matches]}, "route": {"cluster": "echo"}}),
+        json!({"match": {"prefix": "/"}, "direct_response": {"status": 404}}),
+    ]
+}
+
 /// The fields of our own log line, as far as Envoy has them.
 pub(super) fn json_log() -> Value {
     file_log(&json!({"json_format": {

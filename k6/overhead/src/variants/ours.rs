@@ -44,6 +44,46 @@ pub(super) fn access_log(document: Value) -> Policy {
     Policy { name: "access-log", document }
 }
 
+/// What a message is routed by, as a regular expression.
+pub(super) const ROUTING: &str = r"xadmin;server1;community#1\.0##";
+
+/// By an HTTP header, with a fault for what has no route.
+pub(super) fn transport_routing() -> Policy {
+    content_router(&json!({"header": {"name": "routing", "value": {"matches": ROUTING}}}))
+}
+
+/// By an element in the Header of a SOAP envelope.
+pub(super) fn soap_routing() -> Policy {
+    content_router(&json!({"xpath": {
+        "expression": "/soap11:Envelope/soap11:Header/t:routing", "value": {"matches": ROUTING},
+    }}))
+}
+
+fn content_router(condition: &Value) -> Policy {
+    let document = json!({
+        "namespaces": {"t": "http://someuri"},
+        "rules": [{"name": "server1", "when": condition, "then": {"route": "server1"}}],
+        "default": {"reply": {"status": 500, "detail": "Invalid routing header"}},
+    });
+    Policy { name: "content-router", document }
+}
+
+/// The route that content-router has named; what has none goes nowhere.
+pub(super) fn routes() -> [Value; 2] {
+    [
+        json!({
+            "match": {"prefix": "/", "headers": [{"name": "x-portcullis-route", "string_match": {"exact": "server1"}}]},
+            "route": {"cluster": "echo"},
+        }),
+        json!({"match": {"prefix": "/"}, "direct_response": {"status": 404}}),
+    ]
+}
+
+/// The plugin with bodies delivered while it holds the headers.
+pub(super) fn holding(plugin: WasmPlugin) -> WasmPlugin {
+    plugin.allow_on_headers_stop_iteration(true)
+}
+
 fn extend(document: &mut Value, further: Value) {
     if let (Value::Object(document), Value::Object(further)) = (document, further) {
         document.extend(further);
