@@ -20,7 +20,7 @@
 //! - [`EnvoyConfig`] says what Envoy shall run, [`Envoy`] is the running process.
 //! - [`Backend`] is an upstream that behaves and records; [`HostileServer`] is one that does not behave.
 //! - [`RateLimitService`] is Envoy's reference rate limit service with a [`Redis`] behind it.
-//! - [`h1`] and [`h2`] are clients that send what a test says and nothing else.
+//! - [`h1`] and [`h2`] are clients that send what a test says and nothing else; [`Http`] is either of them.
 
 mod admin;
 mod backend;
@@ -32,6 +32,7 @@ mod files;
 pub mod h1;
 pub mod h2;
 mod hostile;
+mod http;
 mod logs;
 mod message;
 mod metered;
@@ -55,6 +56,7 @@ pub use closed_port::ClosedPort;
 pub use config::{AccessLog, Cluster, Delivery, EnvoyConfig};
 pub use error::ClientError;
 pub use hostile::{Behaviour, HostileServer, http_reply};
+pub use http::{Begun, Body, Fields, Http};
 pub use message::{Headers, Response};
 pub use paths::{envoy_binary, module_path, workspace_root};
 pub use plugin::{FailurePolicy, WasmPlugin};

@@ -2,33 +2,42 @@
 
 use std::net::SocketAddr;
 
-use portcullis_testkit::envoy::{ClientError, Response, h1, h2};
+use super::{ClientError, Response, h1, h2};
 
 /// Header fields as a test writes them.
-pub(crate) type Fields<'a> = &'a [(&'a str, &'a [u8])];
+pub type Fields<'a> = &'a [(&'a str, &'a [u8])];
 
 /// A version of HTTP between client and Envoy.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Http {
+pub enum Http {
+    /// HTTP/1.1.
     One,
+    /// HTTP/2, in clear text, with prior knowledge.
     Two,
 }
 
 /// What follows the headers of a request, and how it is framed. HTTP/2 frames everything alike, so that `Length`
 /// only adds the header there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Body {
+pub enum Body {
+    /// No body: the headers end the request.
     Nothing,
+    /// A body with its length, in bytes, announced.
     Length(usize),
+    /// A body without.
     Chunked,
 }
 
 impl Http {
-    pub(crate) const BOTH: [Self; 2] = [Self::One, Self::Two];
+    /// Both versions.
+    pub const BOTH: [Self; 2] = [Self::One, Self::Two];
 
     /// Sends a request over a connection of its own.
+    ///
+    /// # Panics
+    /// If there is no response.
     #[track_caller]
-    pub(crate) fn request(
+    pub fn request(
         self,
         addr: SocketAddr,
         method: &str,
@@ -43,16 +52,21 @@ impl Http {
         }
     }
 
-    /// Sends the headers of a request over a connection of its own.
+    /// Sends a GET without a body.
+    ///
+    /// # Panics
+    /// If there is no response.
     #[track_caller]
-    pub(crate) fn begin(
-        self,
-        addr: SocketAddr,
-        method: &str,
-        path: &str,
-        headers: Fields,
-        body: Body,
-    ) -> Begun {
+    pub fn get(self, addr: SocketAddr, path: &str, headers: Fields) -> Response {
+        self.request(addr, "GET", path, headers, b"")
+    }
+
+    /// Sends the headers of a request over a connection of its own.
+    ///
+    /// # Panics
+    /// If they cannot be sent.
+    #[track_caller]
+    pub fn begin(self, addr: SocketAddr, method: &str, path: &str, headers: Fields, body: Body) -> Begun {
         let length = match body {
             Body::Length(length) => length.to_string(),
             Body::Nothing | Body::Chunked => String::new(),
@@ -81,14 +95,29 @@ impl Http {
 }
 
 /// A request whose headers are sent.
-pub(crate) enum Begun {
-    One { connection: h1::Connection, body: Body },
-    Two { connection: h2::Connection, stream: h2::Stream },
+pub enum Begun {
+    /// Over HTTP/1.1.
+    One {
+        /// The connection, which serves this request alone.
+        connection: h1::Connection,
+        /// How its body is framed.
+        body: Body,
+    },
+    /// Over HTTP/2.
+    Two {
+        /// The connection, which serves this request alone.
+        connection: h2::Connection,
+        /// The request's stream.
+        stream: h2::Stream,
+    },
 }
 
 impl Begun {
     /// Sends a piece of the body.
-    pub(crate) fn send(&mut self, data: &[u8]) -> Result<(), ClientError> {
+    ///
+    /// # Errors
+    /// The connection or the stream is gone.
+    pub fn send(&mut self, data: &[u8]) -> Result<(), ClientError> {
         match self {
             Self::One { connection, body: Body::Chunked } => connection.send_chunk(data),
             Self::One { connection, .. } => connection.send_raw(data),
@@ -98,7 +127,10 @@ impl Begun {
 
     /// Ends the body, with these trailers if there are any, and says how many bytes that takes at the least. What
     /// has a length over HTTP/1.1 has ended by itself.
-    pub(crate) fn end(&mut self, trailers: Fields) -> Result<u64, ClientError> {
+    ///
+    /// # Errors
+    /// The connection or the stream is gone.
+    pub fn end(&mut self, trailers: Fields) -> Result<u64, ClientError> {
         match self {
             Self::One { connection, body: Body::Chunked } => {
                 connection.end_chunks(trailers)?;
@@ -119,12 +151,15 @@ impl Begun {
 
     /// Ends a body whose length has been announced. The upstream may have answered by then, and Envoy closed an HTTP/2
     /// stream.
-    pub(crate) fn finish(&mut self) {
+    pub fn finish(&mut self) {
         let _ = self.end(&[]);
     }
 
     /// Waits for the response.
-    pub(crate) fn response(self) -> Result<Response, ClientError> {
+    ///
+    /// # Errors
+    /// The connection or the stream is gone.
+    pub fn response(self) -> Result<Response, ClientError> {
         match self {
             Self::One { mut connection, .. } => connection.read_response(),
             Self::Two { connection, stream } => {
@@ -136,7 +171,7 @@ impl Begun {
     }
 
     /// Leaves without waiting: by RST over HTTP/1.1, by `RST_STREAM` over HTTP/2.
-    pub(crate) fn abort(self) {
+    pub fn abort(self) {
         match self {
             Self::One { connection, .. } => connection.abort(),
             Self::Two { stream, .. } => stream.reset(),
