@@ -4,6 +4,7 @@
 // nothing; requests that are sent after it have the tag `phase`, so that k6 has each metric for each phase.
 
 import exec from 'k6/execution';
+import { Gauge } from 'k6/metrics';
 import { choice, number, seconds } from './settings.js';
 import { summarise } from './summary.js';
 
@@ -17,6 +18,9 @@ const GRACE = '30s';
 const ALWAYS = 'max>-1e9';
 
 const WARM_UP = 'warm-up';
+
+/** When the first phase began, in milliseconds since the epoch: to compare with what others measured meanwhile. */
+const began = new Gauge('scenario_began');
 
 /**
  * Makes a plan.
@@ -98,6 +102,9 @@ let at = 0;
 
 /** The phase that it is time for. What is measured from here on belongs to it. */
 function enter(timetable) {
+  if (__ITER === 0) {
+    began.add(exec.scenario.startTime);
+  }
   const now = (Date.now() - exec.scenario.startTime) / 1000;
   while (at < timetable.length - 1 && now >= timetable[at].end) {
     at += 1;

@@ -9,6 +9,7 @@ export function summarise(data, script, phases, measured, conclude) {
   const summary = {
     format: 'portcullis-load/1',
     script,
+    started: moment(data.metrics.scenario_began),
     ended: new Date().toISOString(),
     seconds: data.state.testRunDurationMs / 1000,
     passed: failed.length === 0,
@@ -23,6 +24,11 @@ export function summarise(data, script, phases, measured, conclude) {
     outputs[__ENV.SUMMARY] = `${JSON.stringify(summary, null, 2)}\n`;
   }
   return outputs;
+}
+
+/** Null where no user got to send anything. */
+function moment(metric) {
+  return metric ? new Date(metric.values.value).toISOString() : null;
 }
 
 function resultOf(metrics, phase, measured) {
@@ -91,7 +97,7 @@ function table({ script, passed, failed_thresholds, parameters, phases, format, 
     percent(phase.corrupt_rate),
   ]);
   const heads = ['phase', 'VUs', 'requests', 'req/s', 'mean ms', 'p50', 'p95', 'p99', 'errors', 'corrupt'];
-  const { checks: verdicts, ended, seconds, ...conclusions } = others;
+  const { checks: verdicts, started, ended, seconds, ...conclusions } = others;
   return [
     `${script}: ${parameters.TARGET}`,
     ...align([heads, ...rows]),

@@ -48,6 +48,13 @@ struct Message {
     body: CapturedBody,
 }
 
+impl Message {
+    /// Whether the policy needs to see more of it.
+    fn flow(&self) -> Flow {
+        if self.body.wants_more() { Flow::Continue } else { Flow::PassRest }
+    }
+}
+
 /// Whether a message's line is to be written.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 enum MessageLine {
@@ -144,24 +151,22 @@ impl Policy for AccessLog {
     ) -> Flow {
         // The chain may call for other policies' sake.
         if self.sinks.is_empty() || !(self.is_early(Phase::Request) || self.is_early(Phase::Response)) {
-            return Flow::Continue;
+            return Flow::PassRest;
         }
         let headers = exchange.request_headers().ok();
         let early = self.condition.early(headers);
         state.early = Some(early);
         if early == Early::Never {
-            return Flow::Continue;
+            return Flow::PassRest;
         }
         if let (Some(capture), Some(headers), EndOfStream::No) = (&self.request_capture, headers, end) {
             state.request.body = capture.begin(headers, &self.redaction);
         }
-        self.message_began(Direction::Request, state, exchange);
-        Flow::Continue
+        self.message_began(Direction::Request, state, exchange)
     }
 
     fn on_request_body(&mut self, state: &mut State, exchange: &mut Exchange<'_>, body: BodyEvent) -> Flow {
-        self.body_came(Direction::Request, state, exchange, &body);
-        Flow::Continue
+        self.body_came(Direction::Request, state, exchange, &body)
     }
 
     fn on_request_trailers(&mut self, state: &mut State, exchange: &mut Exchange<'_>) -> Flow {
@@ -176,14 +181,14 @@ impl Policy for AccessLog {
         end: EndOfStream,
     ) -> Flow {
         if self.sinks.is_empty() || !self.is_early(Phase::Response) {
-            return Flow::Continue;
+            return Flow::PassRest;
         }
         // The request may not have come to this policy.
         if state.early.is_none() {
             state.early = self.early_at_the_response(state, exchange);
         }
         if state.early == Some(Early::Never) {
-            return Flow::Continue;
+            return Flow::PassRest;
         }
         if let (Some(capture), EndOfStream::No) = (&self.response_capture, end)
             && let Ok(headers) = exchange.headers(HeaderMap::ResponseHeaders)
@@ -193,13 +198,11 @@ impl Policy for AccessLog {
                 state.response_headers = Some(headers);
             }
         }
-        self.message_began(Direction::Response, state, exchange);
-        Flow::Continue
+        self.message_began(Direction::Response, state, exchange)
     }
 
     fn on_response_body(&mut self, state: &mut State, exchange: &mut Exchange<'_>, body: BodyEvent) -> Flow {
-        self.body_came(Direction::Response, state, exchange, &body);
-        Flow::Continue
+        self.body_came(Direction::Response, state, exchange, &body)
     }
 
     fn on_response_trailers(&mut self, state: &mut State, exchange: &mut Exchange<'_>) -> Flow {
@@ -253,7 +256,12 @@ impl AccessLog {
         capture.is_some() || self.writer.has(phase)
     }
 
-    fn message_began(&mut self, direction: Direction, state: &mut State, exchange: &mut Exchange<'_>) {
+    fn message_began(
+        &mut self,
+        direction: Direction,
+        state: &mut State,
+        exchange: &mut Exchange<'_>,
+    ) -> Flow {
         let message = state.message(direction);
         if self.writer.has(phase(direction)) {
             message.line = MessageLine::Due;
@@ -261,6 +269,7 @@ impl AccessLog {
                 self.write_due(direction, state, exchange);
             }
         }
+        state.message(direction).flow()
     }
 
     fn body_came(
@@ -269,14 +278,14 @@ impl AccessLog {
         state: &mut State,
         exchange: &mut Exchange<'_>,
         event: &BodyEvent,
-    ) {
+    ) -> Flow {
         let capture = match direction {
             Direction::Request => &self.request_capture,
             Direction::Response => &self.response_capture,
         };
         let message = state.message(direction);
         let Some(capture) = capture.as_ref().filter(|_| message.body.wants_more()) else {
-            return;
+            return Flow::PassRest;
         };
         let wanted = capture.wanted(&message.body, &event.fresh);
         let bytes = if wanted.is_empty() { None } else { exchange.body(direction, wanted).ok() };
@@ -286,6 +295,7 @@ impl AccessLog {
         } else if !message.body.wants_more() {
             self.write_due(direction, state, exchange);
         }
+        state.message(direction).flow()
     }
 
     fn message_ended(&mut self, direction: Direction, state: &mut State, exchange: &mut Exchange<'_>) {

@@ -1,9 +1,10 @@
-//! `portcullis`: checks configuration documents offline, exactly as the modules would, and writes the reference
-//! documentation that is generated from the configuration types.
+//! `portcullis`: checks configuration documents and tries out stylesheets offline, exactly as the modules would, and
+//! writes the reference documentation that is generated from the configuration types.
 
 mod check;
 mod reference;
 mod schema;
+mod transform;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -15,14 +16,15 @@ Usage:
   portcullis check DOCUMENT FILE   check a JSON document as its reader would
   portcullis schema DOCUMENT       print a JSON Schema
   portcullis docs [--root DIR]     write the generated parts of the documentation
+  portcullis transform …           transform a document, or a message as the policy would: see transform --help
 
-DOCUMENT  gateway (no schema), client-id, access-log, rate-limit, content-router: a module's configuration;
-          client-registry: a list of clients
+DOCUMENT  gateway (no schema), client-id, access-log, rate-limit, content-router, xslt-transform: a module's
+          configuration; client-registry: a list of clients
 ";
 
 fn main() -> ExitCode {
     match run() {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(status) => status,
         Err(error) => {
             eprintln!("portcullis: {error}");
             ExitCode::from(2)
@@ -30,7 +32,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn run() -> Result<(), Box<dyn std::error::Error>> {
+fn run() -> Result<ExitCode, Box<dyn std::error::Error>> {
     let mut arguments = lexopt::Parser::from_env();
     let mut words: Vec<String> = Vec::new();
     let mut root = PathBuf::from(".");
@@ -39,8 +41,10 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             Long("root") => root = arguments.value()?.into(),
             Short('h') | Long("help") => {
                 print!("{USAGE}");
-                return Ok(());
+                return Ok(ExitCode::SUCCESS);
             }
+            // It has options and a status of its own.
+            Value(word) if words.is_empty() && word == "transform" => return Ok(transform::run(arguments)),
             Value(word) => words.push(word.string()?),
             other => return Err(other.unexpected().into()),
         }
@@ -50,11 +54,11 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
             let text = std::fs::read(file).map_err(|error| format!("{file}: {error}"))?;
             check::check(document, &text).map_err(|error| format!("{file}: {error}"))?;
             println!("{file}: good");
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }
         ["schema", document] => {
             print!("{}", schema::text(document).ok_or_else(|| format!("{document}: no such document"))?);
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }
         ["docs"] => {
             for (path, content) in reference::generated(&root)? {
@@ -64,7 +68,7 @@ fn run() -> Result<(), Box<dyn std::error::Error>> {
                     println!("wrote {}", path.display());
                 }
             }
-            Ok(())
+            Ok(ExitCode::SUCCESS)
         }
         _ => Err(USAGE.into()),
     }

@@ -23,6 +23,7 @@ pub fn generated(root: &Path) -> Result<Vec<(PathBuf, String)>, String> {
         ("docs/access-log.md", "access-log"),
         ("docs/rate-limit.md", "rate-limit"),
         ("docs/content-router.md", "content-router"),
+        ("docs/xslt-transform.md", "xslt-transform"),
     ] {
         let path = root.join(page);
         let text = std::fs::read_to_string(&path).map_err(|error| format!("{}: {error}", path.display()))?;

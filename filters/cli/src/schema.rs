@@ -3,8 +3,8 @@
 use schemars::{Schema, schema_for};
 
 /// The documents that have a schema.
-pub const DOCUMENTS: [&str; 5] =
-    ["client-id", "access-log", "rate-limit", "content-router", "client-registry"];
+pub const DOCUMENTS: [&str; 6] =
+    ["client-id", "access-log", "rate-limit", "content-router", "xslt-transform", "client-registry"];
 
 /// The schema of a document.
 pub fn of(document: &str) -> Option<Schema> {
@@ -13,6 +13,7 @@ pub fn of(document: &str) -> Option<Schema> {
         "access-log" => schema_for!(portcullis_access_log::Config),
         "rate-limit" => schema_for!(portcullis_rate_limit::Config),
         "content-router" => schema_for!(portcullis_content_router::Config),
+        "xslt-transform" => schema_for!(portcullis_xslt_transform::Config),
         "client-registry" => schema_for!(portcullis_client_id::registry::Document),
         _ => return None,
     })

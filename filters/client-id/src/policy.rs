@@ -126,7 +126,7 @@ impl Policy for ClientId {
         if self.scope.concern(headers) == Concern::Exempt {
             self.metrics.exempt.increment(exchange.host());
             record(exchange, Verdict::Skipped, "exempt");
-            return Flow::Continue;
+            return Flow::PassRest;
         }
         let found = credentials::find(&self.origins, self.config.secret, headers);
         // At once, whatever will be decided: logs show the path of refused and abandoned requests too.
@@ -198,7 +198,7 @@ impl ClientId {
                 }
                 self.metrics.admitted.increment(exchange.host());
                 record(exchange, Verdict::Passed, "admitted");
-                Flow::Continue
+                Flow::PassRest
             }
             Verification::Outage(outage) => match self.config.on_outage {
                 OnOutage::Open if outage.may_open() => {
@@ -208,7 +208,7 @@ impl ClientId {
                     }
                     self.metrics.outage_open.increment(exchange.host());
                     record(exchange, Verdict::FailedOpen, outage.as_str());
-                    Flow::Continue
+                    Flow::PassRest
                 }
                 OnOutage::Open | OnOutage::Closed => self.refuse_for(outage, exchange),
             },

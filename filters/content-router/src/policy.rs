@@ -12,7 +12,7 @@ use portcullis_policy::{
 };
 
 use crate::action::Action;
-use crate::body::{BodyFacts, BodyReader, BodyTests, EnvelopeReading, Format, Undecidable};
+use crate::body::{Audience, BodyFacts, BodyReader, BodyTests, EnvelopeReading, Format, Undecidable};
 use crate::condition::Facts;
 use crate::config::{Config, Undecided, check};
 use crate::metrics::Metrics;
@@ -119,6 +119,7 @@ impl Policy for ContentRouter {
         exchange: &mut Exchange<'_>,
         end: EndOfStream,
     ) -> Flow {
+        let is_wanted = exchange.document_wanted() == Some(&self.body.limits);
         // Copies of the route's header that clients have sent are gone, or the headers cannot be read.
         let Ok(headers) = exchange.request_headers() else {
             return self.fail(exchange);
@@ -135,13 +136,19 @@ impl Policy for ContentRouter {
                     Format::Json => Reading::Json,
                     Format::Envelope { binding, charset } => {
                         let open: Vec<_> = self.rules.open(Facts { headers, body }).flatten().collect();
-                        Reading::Envelope(Box::new(EnvelopeReading::new(&self.body, open, binding, charset)))
+                        let audience = if is_wanted { Audience::Policies } else { Audience::None };
+                        let reading = EnvelopeReading::new(&self.body, open, binding, charset, audience);
+                        Reading::Envelope(Box::new(reading))
                     }
                 };
                 state.0 = Phase::Reading { format, read: 0 };
                 Flow::NeedBody
             }
-            (Ruling::Undecided, Err(reason)) => self.follow(Err(reason.into()), exchange),
+            (Ruling::Undecided, Err(reason)) => {
+                // All that rules without interest in bodies can fail to learn is the action.
+                let reason = if self.body.needs().any() { reason } else { Undecidable::ContentType };
+                self.follow(Err(reason.into()), exchange)
+            }
             (ruling, _) => self.follow(Ok(ruling), exchange),
         }
     }
@@ -157,22 +164,30 @@ impl Policy for ContentRouter {
         if let Ok(Ruling::Undecided) = ruling {
             return Flow::NeedBody;
         }
-        state.0 = Phase::Passing;
+        self.share(mem::take(&mut state.0), exchange);
         self.follow(ruling, exchange)
     }
 
     fn on_request_trailers(&mut self, state: &mut State, exchange: &mut Exchange<'_>) -> Flow {
-        match mem::take(&mut state.0) {
-            Phase::Passing => Flow::Continue,
-            Phase::Reading { mut format, read } => {
-                let ruling = self.finish(&mut format, read, exchange);
-                self.follow(ruling, exchange)
-            }
-        }
+        let ruling = match &mut state.0 {
+            Phase::Passing => return Flow::Continue,
+            Phase::Reading { format, read } => self.finish(format, *read, exchange),
+        };
+        self.share(mem::take(&mut state.0), exchange);
+        self.follow(ruling, exchange)
     }
 }
 
 impl ContentRouter {
+    /// Leaves what has been read to the policies behind this one that want it.
+    fn share(&self, phase: Phase, exchange: &mut Exchange<'_>) {
+        if let Phase::Reading { format: Reading::Envelope(reading), .. } = phase
+            && let Some(document) = reading.into_shared(&self.body)
+        {
+            exchange.share_document(document);
+        }
+    }
+
     /// Reads a piece of a body, until the rules are decided.
     fn read(
         &self,
@@ -231,9 +246,9 @@ impl ContentRouter {
                     Ruling::Undecided => {}
                     ruling => return Ok(ruling),
                 }
-                let document = whole_body(exchange)?;
-                let headers = exchange.request_headers()?;
-                Ok(reading.finish_with(&document, &self.body, &self.rules, headers)?)
+                // They have been read.
+                let headers = exchange.known_request_headers().ok_or(Obstacle::Host)?;
+                reading.finish_with(|| whole_body(exchange), &self.body, &self.rules, headers)
             }
         }
     }

@@ -1,15 +1,16 @@
 //! Notices a host that delivers no body while headers are held.
 //!
 //! Envoy delivers bodies to a filter that holds the request's headers only if the plugin's configuration says so; if it
-//! does not, no callback tells, and the exchange would hang until some timeout. What tells is how much of the request
-//! the host has received by then: bytes that this plugin was never given.
+//! does not, no callback tells, and the exchange would hang until some timeout. What tells is what the host has received
+//! by then and this plugin was never given: bytes of a request, or the end of a response.
 
 pub(crate) mod starvation;
 
 use core::time::Duration;
 
+use crate::complaint::{Complaint, now};
 use crate::headers::HeaderList;
-use crate::host::{HeaderMap, HostError, Level, Platform};
+use crate::host::{Direction, HeaderMap, HostError, Level, Platform};
 use crate::time::MonotonicTime;
 
 /// How often held exchanges are looked at.
@@ -25,8 +26,6 @@ const PATIENCE: Duration = Duration::from_secs(30);
 const PROBE_EVERY: Duration = Duration::from_secs(10);
 /// How many exchanges are asked after at each tick, so that many slow clients cannot occupy the worker.
 const LOOKS_PER_TICK: usize = 64;
-/// How often the log says one thing, however many exchanges it is true of.
-const SAY_EVERY: Duration = Duration::from_secs(60);
 
 /// What is known of the host.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -41,16 +40,16 @@ enum Delivery {
     Missing { next_probe: MonotonicTime },
 }
 
-/// What the host has delivered of a request behind its headers: body, or trailers.
+/// What the host has delivered of a message behind its headers: body, or trailers.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Supply {
     /// Nothing, and nobody waits for it.
     #[default]
     Nothing,
-    /// Nothing; the request is held until it comes, and as far as is known its client has sent none. It has been looked
-    /// at since then, if ever.
+    /// Nothing; the message is held until it comes, and as far as is known none has been sent. It has been looked at
+    /// since then, if ever.
     Awaited(Option<MonotonicTime>),
-    /// Nothing; the request is held until it comes, and since then at the latest the host has had bytes of it.
+    /// Nothing; the message is held until it comes, and since then at the latest the host has had some of it.
     Withheld(MonotonicTime),
     /// Something.
     Some,
@@ -77,23 +76,6 @@ pub(crate) struct BodyWatch {
     cursor: usize,
     timed_out: Complaint,
     undelivered: Complaint,
-}
-
-/// A line of the log that each of many exchanges could give rise to.
-#[derive(Debug, Default)]
-struct Complaint {
-    last: Option<MonotonicTime>,
-}
-
-impl Complaint {
-    /// Writes the line, unless it has been written a short time ago.
-    fn say(&mut self, level: Level, line: &str, platform: &dyn Platform) {
-        let now = now(platform);
-        if self.last.is_none_or(|last| now.since(last) >= SAY_EVERY) {
-            self.last = Some(now);
-            platform.log(level, line);
-        }
-    }
 }
 
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
@@ -141,11 +123,10 @@ impl BodyWatch {
         Hold::Granted
     }
 
-    /// The host has delivered body, or trailers, of a request whose headers are held.
+    /// The host has delivered body, or trailers, of a message whose headers are held.
     pub(crate) fn delivered(&mut self, platform: &dyn Platform) {
         if let Delivery::Missing { .. } = self.delivery {
-            platform
-                .log(Level::Warn, "request bodies are delivered after all; requests are held for them again");
+            platform.log(Level::Warn, "bodies are delivered after all; messages are held for them again");
         }
         self.delivery = Delivery::Seen;
     }
@@ -161,11 +142,15 @@ impl BodyWatch {
         self.cursor = place;
     }
 
-    /// Looks at an exchange that waits for its body, and is in focus.
-    pub(crate) fn look(&mut self, supply: &mut Supply, platform: &dyn Platform) -> Hold {
-        match undelivered(platform) {
-            Ok(0) if self.delivery == Delivery::Seen => Hold::Granted,
-            Ok(0) => {
+    /// Looks at a message that waits for its body, and whose exchange is in focus.
+    pub(crate) fn look(&mut self, at: Direction, supply: &mut Supply, platform: &dyn Platform) -> Hold {
+        let received = match at {
+            Direction::Request => received_request(platform),
+            Direction::Response => received_response(platform),
+        };
+        match received {
+            Ok(Received::Nothing) if self.delivery == Delivery::Seen => Hold::Granted,
+            Ok(Received::Nothing) => {
                 let now = now(platform);
                 let since = match *supply {
                     Supply::Awaited(Some(since)) => since,
@@ -174,7 +159,7 @@ impl BodyWatch {
                 *supply = Supply::Awaited(Some(since));
                 if now.since(since) < PATIENCE { Hold::Granted } else { Hold::TimedOut }
             }
-            Ok(_) => {
+            Ok(Received::Something) => {
                 let now = now(platform);
                 let Supply::Withheld(since) = *supply else {
                     *supply = Supply::Withheld(now);
@@ -191,8 +176,8 @@ impl BodyWatch {
                     platform.log(
                         Level::Error,
                         &format!(
-                            "the host does not say how much of a request it has received ({error}); grant the capability \
-                             proxy_get_property, or requests whose body is not delivered will hang"
+                            "the host does not say how much of a message it has received ({error}); grant the capability \
+                             proxy_get_property, or messages whose body is not delivered will hang"
                         ),
                     );
                 }
@@ -205,10 +190,10 @@ impl BodyWatch {
     pub(crate) fn missed(&mut self, hold: Hold, policy: &str, platform: &dyn Platform) {
         if hold == Hold::TimedOut {
             let line = format!(
-                "{policy}: no body came of a request, nor has one of any other; see that the plugin's configuration \
+                "{policy}: no body came of a message, nor has one of any other; see that the plugin's configuration \
                  (PluginConfig) has `allow_on_headers_stop_iteration: true`"
             );
-            self.timed_out.say(Level::Warn, &line, platform);
+            self.timed_out.say(Level::Warn, &line, platform.as_host());
             return;
         }
         let next_probe = now(platform).after(PROBE_EVERY);
@@ -217,31 +202,45 @@ impl BodyWatch {
                 platform.log(
                     Level::Error,
                     &format!(
-                        "{policy}: the host delivers no request body while the headers are held; requests that need it \
-                         are refused. Set `allow_on_headers_stop_iteration: true` in the plugin's configuration \
+                        "{policy}: the host delivers no body while the headers are held; messages that need it are \
+                         refused. Set `allow_on_headers_stop_iteration: true` in the plugin's configuration \
                          (PluginConfig)"
                     ),
                 );
                 self.delivery = Delivery::Missing { next_probe };
             }
             Delivery::Seen => {
-                let line = format!(
-                    "{policy}: a request body was received and not delivered; the request is refused"
-                );
-                self.undelivered.say(Level::Error, &line, platform);
+                let line = format!("{policy}: a body was received and not delivered; the message is refused");
+                self.undelivered.say(Level::Error, &line, platform.as_host());
             }
             Delivery::Missing { .. } => {}
         }
     }
 }
 
-/// How many bytes of body the host has received of the request in focus, none of which it has delivered:
-/// `request.total_size` counts the headers, names and values, and the body.
-fn undelivered(platform: &dyn Platform) -> Result<u64, HostError> {
+/// Whether the host has received anything of a message behind its headers, none of which it has delivered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Received {
+    Nothing,
+    Something,
+}
+
+/// Of the request in focus: `request.total_size` counts the headers, names and values, and the body.
+fn received_request(platform: &dyn Platform) -> Result<Received, HostError> {
     let size = platform.property(&["request", "total_size"])?;
     let size = size.first_chunk::<8>().map(|bytes| u64::from_le_bytes(*bytes)).ok_or(HostError::Malformed)?;
     let headers = header_bytes(&platform.headers(HeaderMap::RequestHeaders)?);
-    Ok(size.saturating_sub(headers))
+    Ok(if size > headers { Received::Something } else { Received::Nothing })
+}
+
+/// Of the response in focus: `response.backend_latency` is there as soon as the upstream has sent all of it. A host that
+/// holds so much of it that it reads no more has it not; such a response waits as long as one whose upstream is slow.
+fn received_response(platform: &dyn Platform) -> Result<Received, HostError> {
+    match platform.property(&["response", "backend_latency"]) {
+        Ok(latency) if !latency.is_empty() => Ok(Received::Something),
+        Ok(_) | Err(HostError::NotFound) => Ok(Received::Nothing),
+        Err(error) => Err(error),
+    }
 }
 
 fn header_bytes(headers: &HeaderList) -> u64 {
@@ -249,9 +248,4 @@ fn header_bytes(headers: &HeaderList) -> u64 {
         let field = name.len().saturating_add(value.len());
         sum.saturating_add(u64::try_from(field).unwrap_or(u64::MAX))
     })
-}
-
-/// By the clock that never steps, or by the wall clock where the host has no such clock.
-fn now(platform: &dyn Platform) -> MonotonicTime {
-    platform.monotonic().unwrap_or_else(|_| MonotonicTime::from_nanos(platform.now().as_nanos()))
 }

@@ -1,14 +1,17 @@
 //! Policies in order, and how a message passes through them.
 
 use core::time::Duration;
+use std::rc::Rc;
+
+use portcullis_xml::Limits;
 
 use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
-use crate::host::{Direction, Level};
+use crate::host::Direction;
 use crate::link::{Link, PolicyLink};
 use crate::own_headers::OwnHeaders;
-use crate::policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
-use crate::reply::Reply;
+use crate::passage::{Answer, Passage, Progress};
+use crate::policy::{CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 
 /// Policies in order. A policy that waits stops a message exactly there, and it goes on exactly there.
 #[derive(Default)]
@@ -18,6 +21,8 @@ pub struct Chain {
     callbacks: Callbacks,
     secret_names: Vec<SecretName>,
     own_headers: OwnHeaders,
+    /// For each policy, the limits within which the next one behind it that makes trees of requests does so.
+    documents_wanted: Vec<Option<Rc<Limits>>>,
 }
 
 impl Chain {
@@ -32,6 +37,12 @@ impl Chain {
         self.callbacks = self.callbacks.and(policy.callbacks());
         self.secret_names.extend(policy.secret_names());
         self.own_headers.add(policy.own_headers());
+        if let Some(limits) = policy.document_limits().map(Rc::new) {
+            for wanted in self.documents_wanted.iter_mut().filter(|wanted| wanted.is_none()) {
+                *wanted = Some(Rc::clone(&limits));
+            }
+        }
+        self.documents_wanted.push(None);
         self.links.push(Box::new(PolicyLink::new(policy)));
         self
     }
@@ -131,16 +142,14 @@ impl Chain {
 
     /// Begins a passage for a message whose headers have come, through the policies that `seen_by` picks.
     pub(crate) fn begin(&self, passage: &mut Passage, end: EndOfStream, seen_by: Option<&Passage>) {
-        passage.held = 0;
-        passage.ended = end == EndOfStream::Yes;
-        passage.has_trailers = false;
-        passage.went_on = false;
-        passage.stages.clear();
-        passage.stages.resize(self.links.len(), Stage::default());
+        passage.begin(end, self.links.len());
         if let Some(request) = seen_by {
             let is_held_back = request.is_held_back();
             for (stage, request) in passage.stages.iter_mut().zip(&request.stages) {
-                stage.skipped = !request.headers_seen || (is_held_back && request.answer != Answer::Passes);
+                let refused = is_held_back && !request.answer.lets_pass();
+                if !request.headers_seen || refused {
+                    stage.answer = Answer::PassesRest;
+                }
             }
         }
     }
@@ -154,24 +163,28 @@ impl Chain {
         at: Direction,
         exchange: &mut Exchange<'_>,
     ) -> Flow {
+        if passage.progress == Progress::Unwatched {
+            passage.release(Progress::Unwatched);
+            return Flow::Continue;
+        }
         if !self.concerns(at) {
             passage.pass_unseen();
             return Flow::Continue;
         }
-        let Passage { stages, held, ended, has_trailers, .. } = passage;
-        let input = Input { held: *held, ended: *ended, has_trailers: *has_trailers };
-        let mut policies = self.links.iter_mut().zip(stages.iter_mut()).enumerate();
-        while let Some((place, (link, stage))) = match at {
+        let mut progress = Progress::Unwatched;
+        let mut policies = self.links.iter_mut().enumerate();
+        while let Some((place, link)) = match at {
             Direction::Request => policies.next(),
             Direction::Response => policies.next_back(),
         } {
-            exchange.link = place;
-            match stage.take(input, link.as_mut(), slot, at, exchange) {
-                Flow::Continue => {}
+            exchange.document_wanted = self.documents_wanted.get(place).cloned().flatten();
+            match passage.show(place, link.as_mut(), slot, at, exchange) {
+                Flow::Continue => progress = Progress::Watched,
+                Flow::PassRest => {}
                 stop => return stop,
             }
         }
-        passage.release();
+        passage.release(progress);
         Flow::Continue
     }
 
@@ -191,161 +204,7 @@ impl Chain {
         match stage.heed(link.wake(slot, exchange)) {
             Flow::Reply(reply) => Flow::Reply(reply),
             Flow::Wait => Flow::Wait,
-            Flow::Continue | Flow::NeedBody => self.advance(slot, passage, at, exchange),
+            Flow::Continue | Flow::PassRest | Flow::NeedBody => self.advance(slot, passage, at, exchange),
         }
-    }
-}
-
-/// How far one message of an exchange has come.
-#[derive(Debug, Default)]
-pub(crate) struct Passage {
-    /// One for each policy of the chain.
-    stages: Vec<Stage>,
-    /// Bytes of body in the host's buffer.
-    held: usize,
-    ended: bool,
-    has_trailers: bool,
-    /// The host has passed on at least its headers.
-    went_on: bool,
-}
-
-impl Passage {
-    pub(crate) fn has_begun(&self) -> bool {
-        !self.stages.is_empty()
-    }
-
-    pub(crate) fn reset(&mut self) {
-        self.stages.clear();
-    }
-
-    /// Whether a policy still holds all of the message.
-    pub(crate) fn is_held_back(&self) -> bool {
-        self.has_begun() && !self.went_on
-    }
-
-    /// Whether the message waits for the policy at `place`.
-    pub(crate) fn waits_for(&self, place: usize) -> bool {
-        self.stages.get(place).is_some_and(|stage| stage.answer == Answer::Waits)
-    }
-
-    /// The host now holds `held` bytes of body.
-    pub(crate) fn body_came(&mut self, held: usize, end: EndOfStream) {
-        self.held = held;
-        self.ended = end == EndOfStream::Yes;
-    }
-
-    pub(crate) fn trailers_came(&mut self) {
-        self.has_trailers = true;
-        self.ended = true;
-    }
-
-    /// No policy wants to see the message: it counts as seen by all.
-    fn pass_unseen(&mut self) {
-        self.release();
-        for stage in &mut self.stages {
-            stage.headers_seen = true;
-        }
-    }
-
-    /// The host passes on what it held: the next piece of body starts an empty buffer.
-    fn release(&mut self) {
-        self.went_on = true;
-        self.held = 0;
-        for stage in &mut self.stages {
-            stage.body_seen = 0;
-        }
-    }
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Input {
-    held: usize,
-    ended: bool,
-    has_trailers: bool,
-}
-
-/// How much of a message one policy has seen, and what it answered last.
-#[derive(Debug, Clone, Default)]
-struct Stage {
-    /// The policy is left out of this passage: it has not seen the request.
-    skipped: bool,
-    headers_seen: bool,
-    body_seen: usize,
-    end_seen: bool,
-    trailers_seen: bool,
-    answer: Answer,
-}
-
-#[derive(Debug, Default, Clone, Copy, PartialEq, Eq)]
-enum Answer {
-    #[default]
-    Passes,
-    Waits,
-    NeedsBody,
-}
-
-impl Stage {
-    /// Gives the policy whatever is new to it, piece by piece, until it stops the message or has seen all.
-    fn take(
-        &mut self,
-        input: Input,
-        link: &mut dyn Link,
-        slot: usize,
-        at: Direction,
-        exchange: &mut Exchange<'_>,
-    ) -> Flow {
-        if self.skipped {
-            return Flow::Continue;
-        }
-        if self.answer == Answer::Waits {
-            return Flow::Wait;
-        }
-        loop {
-            let flow = if !self.headers_seen {
-                self.headers_seen = true;
-                self.end_seen = input.ended && !input.has_trailers && input.held == 0;
-                link.headers(slot, exchange, at, EndOfStream::from(self.end_seen))
-            } else if self.body_seen < input.held || (input.ended && !input.has_trailers && !self.end_seen) {
-                let fresh = self.body_seen.min(input.held)..input.held;
-                self.body_seen = input.held;
-                self.end_seen = input.ended && !input.has_trailers;
-                let end = EndOfStream::from(self.end_seen);
-                link.body(slot, exchange, at, BodyEvent { fresh, end })
-            } else if input.has_trailers && !self.trailers_seen {
-                self.trailers_seen = true;
-                link.trailers(slot, exchange, at)
-            } else {
-                break;
-            };
-            match self.heed(flow) {
-                Flow::Continue | Flow::NeedBody => {}
-                stop => return stop,
-            }
-        }
-        match self.answer {
-            Answer::Passes => Flow::Continue,
-            Answer::NeedsBody if input.ended => {
-                // Nothing more will come, so to hold the message would be to hang it.
-                exchange.host().log(
-                    Level::Error,
-                    &format!(
-                        "{}: asked for more of a body that has ended; the exchange is refused",
-                        link.name()
-                    ),
-                );
-                Flow::Reply(Box::new(Reply::internal_error()))
-            }
-            Answer::NeedsBody => Flow::NeedBody,
-            Answer::Waits => Flow::Wait,
-        }
-    }
-
-    fn heed(&mut self, flow: Flow) -> Flow {
-        self.answer = match flow {
-            Flow::Wait => Answer::Waits,
-            Flow::NeedBody => Answer::NeedsBody,
-            Flow::Continue | Flow::Reply(_) => Answer::Passes,
-        };
-        flow
     }
 }

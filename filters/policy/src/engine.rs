@@ -129,7 +129,14 @@ impl Engine {
         held: usize,
         end: EndOfStream,
     ) -> Next {
+        if self.open_slot(id).is_some_and(|slot| slot.lets_rest_pass(direction)) {
+            return Next::Continue;
+        }
         self.on_arrival(platform, id, direction, Arrival::Body { held, end })
+    }
+
+    fn open_slot(&mut self, id: ExchangeId) -> Option<&mut Slot> {
+        self.exchanges.get(&id).and_then(|&index| self.slots.get_mut(index))
     }
 
     /// Trailers came.
@@ -160,22 +167,20 @@ impl Engine {
             // A body without headers (the headers callback is not exported, say) concerns no policy.
             return Next::Continue;
         }
-        if direction == Direction::Request {
-            starvation::note_delivery(slot, arrival, body_watch, platform);
-        }
-        let Slot { facts, request, response, replied, supply, .. } = slot;
-        let passage = match direction {
-            Direction::Request => request,
-            Direction::Response => &mut *response,
+        starvation::note_delivery(slot, direction, arrival, body_watch, platform);
+        let Slot { facts, request, response, replied, request_supply, response_supply, .. } = slot;
+        let (passage, supply) = match direction {
+            Direction::Request => (request, request_supply),
+            Direction::Response => (&mut *response, response_supply),
         };
-        let mut exchange = Exchange { platform, id, facts, wakes, own_headers, link: 0 };
+        let mut exchange = Exchange::new(platform, id, facts, wakes, own_headers);
         let flow = match own_headers::guard(direction, arrival, &mut exchange) {
             Ok(()) => chain.advance(index, passage, direction, &mut exchange),
             Err(refusal) => Flow::Reply(refusal),
         };
         let policy = chain.needing_body(passage);
         let next = match starvation::checked(flow, direction, policy, (body_watch, supply), &mut exchange) {
-            Flow::Continue => Next::Continue,
+            Flow::Continue | Flow::PassRest => Next::Continue,
             Flow::Wait | Flow::NeedBody => Next::Hold,
             Flow::Reply(reply) => {
                 *replied = Replied::in_place_of(response);
@@ -234,7 +239,7 @@ impl Engine {
             return;
         };
         let facts = &mut slot.facts;
-        chain.log(index, &mut Exchange { platform, id, facts, wakes, own_headers, link: 0 });
+        chain.log(index, &mut Exchange::new(platform, id, facts, wakes, own_headers));
     }
 
     /// Logs an exchange of which nothing else comes here: the host uses the plugin as an access logger and calls it
@@ -292,7 +297,8 @@ impl Engine {
     fn wake(&mut self, platform: &dyn Platform, Wake { id, link }: Wake) -> Option<Direction> {
         let Self { chain, own_headers, body_watch, exchanges, slots, wakes, .. } = self;
         let index = *exchanges.get(&id)?;
-        let Slot { facts, request, response, replied, supply, .. } = slots.get_mut(index)?;
+        let Slot { facts, request, response, replied, request_supply, response_supply, .. } =
+            slots.get_mut(index)?;
         let direction = [Direction::Response, Direction::Request].into_iter().find(|direction| {
             let passage = match direction {
                 Direction::Request => &*request,
@@ -302,15 +308,16 @@ impl Engine {
         })?;
         // The host may have dropped it without a word, as it does with aborted requests; `close` will come or not.
         platform.focus(Focus::Exchange(id)).ok()?;
-        let mut exchange = Exchange { platform, id, facts, wakes, own_headers, link };
-        let passage = match direction {
-            Direction::Request => request,
-            Direction::Response => &mut *response,
+        let mut exchange = Exchange::new(platform, id, facts, wakes, own_headers);
+        exchange.link = link;
+        let (passage, supply) = match direction {
+            Direction::Request => (request, request_supply),
+            Direction::Response => (&mut *response, response_supply),
         };
         let flow = chain.wake(link, index, passage, direction, &mut exchange);
         let policy = chain.needing_body(passage);
         match starvation::checked(flow, direction, policy, (body_watch, supply), &mut exchange) {
-            Flow::Continue => Some(direction),
+            Flow::Continue | Flow::PassRest => Some(direction),
             Flow::Wait | Flow::NeedBody => None,
             Flow::Reply(reply) => {
                 *replied = Replied::in_place_of(response);

@@ -5,10 +5,13 @@ use core::fmt;
 use core::time::Duration;
 use std::rc::Rc;
 
+use portcullis_xml::{Charset, Limits};
+
 use crate::headers::HeaderList;
 use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
 use crate::own_headers::OwnHeaders;
 use crate::policy::SecretName;
+use crate::shared_document::SharedDocument;
 
 /// Names an exchange among those of a worker, for as long as it lasts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -104,8 +107,11 @@ pub(crate) struct Facts {
     pub(crate) identity: Option<Rc<Identity>>,
     pub(crate) outcomes: Vec<Outcome>,
     pub(crate) original_path: Option<Vec<u8>>,
+    pub(crate) original_length: Option<Vec<u8>>,
     /// What the response tells of quotas, by the field that tells it.
     pub(crate) quotas_told: Vec<(&'static str, QuotaLeft)>,
+    /// The request's body, as far as a policy has read it for others.
+    pub(crate) document: Option<SharedDocument>,
 }
 
 /// Whether the request's headers still have what only policies may set.
@@ -127,8 +133,10 @@ impl Facts {
         self.guard = Guard::Off;
         self.identity = None;
         self.original_path = None;
+        self.original_length = None;
         self.outcomes.clear();
         self.quotas_told.clear();
+        self.document = None;
     }
 }
 
@@ -141,6 +149,24 @@ pub struct Exchange<'a> {
     pub(crate) own_headers: &'a OwnHeaders,
     /// The place in the chain of the policy that is being called.
     pub(crate) link: usize,
+    /// How many bytes of body the policy that is being called may replace: all that is held of a message that it has
+    /// held since its headers came.
+    pub(crate) replaceable: Option<usize>,
+    /// The limits within which a policy behind this one wants requests read as XML.
+    pub(crate) document_wanted: Option<Rc<Limits>>,
+}
+
+impl<'a> Exchange<'a> {
+    /// The exchange as a callback begins: no policy has been called, and none may replace anything.
+    pub(crate) fn new(
+        platform: &'a dyn Platform,
+        id: ExchangeId,
+        facts: &'a mut Facts,
+        wakes: &'a mut Vec<Wake>,
+        own_headers: &'a OwnHeaders,
+    ) -> Self {
+        Self { platform, id, facts, wakes, own_headers, link: 0, replaceable: None, document_wanted: None }
+    }
 }
 
 impl Exchange<'_> {
@@ -182,14 +208,19 @@ impl Exchange<'_> {
     /// # Errors
     /// The host's refusal.
     pub fn set_request_header(&mut self, name: &str, value: &[u8]) -> Result<(), HostError> {
-        if name == ":path" {
-            // Else the path as it came would be lost.
+        if name == ":path" || name == "content-length" {
+            // Else what came would be lost.
             let _ = self.request_headers();
         }
         self.platform.set_header(HeaderMap::RequestHeaders, name, value)?;
         if let Some(headers) = &mut self.facts.request {
-            if name == ":path" && self.facts.original_path.is_none() {
-                self.facts.original_path = headers.first(":path").map(<[u8]>::to_vec);
+            let original = match name {
+                ":path" => Some(&mut self.facts.original_path),
+                "content-length" => Some(&mut self.facts.original_length),
+                _ => None,
+            };
+            if let Some(original) = original.filter(|original| original.is_none()) {
+                *original = headers.first(name).map(<[u8]>::to_vec);
             }
             headers.set(name, value);
         }
@@ -248,6 +279,12 @@ impl Exchange<'_> {
     /// The request's `:path` as it came, query included, even if a policy has changed it since.
     pub fn original_path(&self) -> Option<&[u8]> {
         self.facts.original_path.as_deref().or_else(|| self.facts.request.as_ref()?.first(":path"))
+    }
+
+    /// The request's `content-length` as it came, even if a policy has put another body in the place of the one that came.
+    pub fn original_length(&self) -> Option<&[u8]> {
+        let known = || self.facts.request.as_ref()?.first("content-length");
+        self.facts.original_length.as_deref().or_else(known)
     }
 
     /// Who the caller is, if a policy has established it.
@@ -316,6 +353,39 @@ impl Exchange<'_> {
     /// The host's refusal.
     pub fn body(&self, direction: Direction, range: core::ops::Range<usize>) -> Result<Vec<u8>, HostError> {
         self.platform.body(direction, range)
+    }
+
+    /// Puts `with` in the place of all that is held of the body: the policies that see the message next see that as if
+    /// it had come so. For a policy that has held the message since its headers came
+    /// ([`Flow::NeedBody`](crate::Flow::NeedBody)), in its body and trailers callbacks, on the message that they are
+    /// about. Headers that say something of the body, its length for one, are the policy's to put right.
+    ///
+    /// # Errors
+    /// [`HostError::NotFound`] for any other policy or callback, and where there is no body; or the host's refusal.
+    pub fn replace_body(&mut self, direction: Direction, with: &[u8]) -> Result<(), HostError> {
+        let held = self.replaceable.filter(|held| *held > 0).ok_or(HostError::NotFound)?;
+        self.platform.replace_body(direction, 0..held, with)?;
+        self.replaceable = Some(with.len());
+        self.facts.document = None;
+        Ok(())
+    }
+
+    /// The limits within which a policy behind this one would read the request's body as XML
+    /// ([`Policy::document_limits`](crate::Policy::document_limits)), if one would. A policy that reads it so itself, within
+    /// the same limits, makes a tree of it on the way, and [shares](Exchange::share_document) that.
+    pub fn document_wanted(&self) -> Option<&Limits> {
+        self.document_wanted.as_deref()
+    }
+
+    /// Leaves what has been read of the request's body to the policies behind this one.
+    pub fn share_document(&mut self, document: SharedDocument) {
+        self.facts.document = Some(document);
+    }
+
+    /// Takes what a policy before this one has read of the request's body within these limits, if it was sent in this
+    /// encoding.
+    pub fn take_document(&mut self, limits: &Limits, charset: Option<Charset>) -> Option<SharedDocument> {
+        self.facts.document.take_if(|shared| shared.limits == *limits && shared.charset == charset)
     }
 }
 

@@ -80,6 +80,12 @@ impl HeaderList {
         self.first(name).is_some()
     }
 
+    /// Whether these are the headers of a message that announces a body: one that is chunked, or not of length 0 (RFC
+    /// 9112, section 6.3).
+    pub fn announces_body(&self) -> bool {
+        self.contains("transfer-encoding") || self.all("content-length").any(|length| length != b"0")
+    }
+
     /// Appends a field.
     pub fn add(&mut self, name: &str, value: &[u8]) {
         let name = self.store(name.as_bytes());
@@ -150,6 +156,15 @@ fn span(bytes: &[u8], at: &mut usize, length: u32) -> Option<Range<usize>> {
     }
     *at = next;
     Some(start..end)
+}
+
+/// Whether the value of a field that lists codings, such as Content-Encoding, names none but `identity` (RFC 9110,
+/// section 8.4).
+pub fn is_identity(codings: &[u8]) -> bool {
+    codings
+        .split(|byte| *byte == b',')
+        .map(<[u8]>::trim_ascii)
+        .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
 }
 
 /// Whether `text` is a `token` (RFC 9110, section 5.6.2), as names of methods, headers and schemes are.

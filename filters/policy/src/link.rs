@@ -5,12 +5,14 @@ use core::time::Duration;
 use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
 use crate::host::Direction;
-use crate::policy::{BodyEvent, CallOutReply, EndOfStream, Flow, Policy, Shutdown};
+use crate::policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, Shutdown};
 use crate::reply::Reply;
 
 /// A policy together with its state for every open exchange, found by the exchange's slot.
 pub(crate) trait Link {
     fn name(&self) -> &'static str;
+    /// Whether the policy wants to see what follows the headers of a message of this direction.
+    fn reads_on(&self, at: Direction) -> bool;
     fn start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError>;
     fn tick_period(&self) -> Option<Duration>;
     fn tick(&mut self, worker: &mut Worker<'_>);
@@ -28,12 +30,13 @@ pub(crate) trait Link {
 
 pub(crate) struct PolicyLink<P: Policy> {
     policy: P,
+    callbacks: Callbacks,
     states: Vec<P::State>,
 }
 
 impl<P: Policy> PolicyLink<P> {
     pub(crate) fn new(policy: P) -> Self {
-        Self { policy, states: Vec::new() }
+        Self { callbacks: policy.callbacks(), policy, states: Vec::new() }
     }
 
     /// Runs a callback on the state in `slot`. A slot that was never opened is a defect of the engine; the
@@ -49,6 +52,13 @@ impl<P: Policy> PolicyLink<P> {
 impl<P: Policy> Link for PolicyLink<P> {
     fn name(&self) -> &'static str {
         P::NAME
+    }
+
+    fn reads_on(&self, at: Direction) -> bool {
+        self.callbacks.intersects(match at {
+            Direction::Request => Callbacks::REQUEST_BODY,
+            Direction::Response => Callbacks::RESPONSE_BODY,
+        })
     }
 
     fn start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

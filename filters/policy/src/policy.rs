@@ -3,6 +3,7 @@
 use core::ops::Range;
 use core::time::Duration;
 
+use portcullis_xml::Limits;
 use serde::de::DeserializeOwned;
 
 use crate::config::ConfigError;
@@ -15,6 +16,9 @@ use crate::reply::Reply;
 pub enum Flow {
     /// The policy is content; the next one has its turn.
     Continue,
+    /// The policy is content, and so it is with whatever else of this message follows: no further callback of the
+    /// message comes to it. What no policy of a chain has to see passes at almost no cost.
+    PassRest,
     /// Everything stops, the body included, until the policy wakes the exchange
     /// ([`Worker::wake`], [`Exchange::wake`]) and answers [`Policy::on_wake`]. No callback of this policy comes
     /// in between, so that a policy cannot let a body through by having no body callback.
@@ -146,8 +150,9 @@ pub trait Policy: Sized + 'static {
     /// The first thing that is wrong with it.
     fn from_config(config: Self::Config) -> Result<Self, ConfigError>;
 
-    /// The callbacks that it needs as it is configured: some of [`CALLBACKS`](Policy::CALLBACKS). What no policy of a
-    /// chain needs costs an exchange next to nothing.
+    /// The callbacks that it needs as it is configured: some of [`CALLBACKS`](Policy::CALLBACKS). Bodies and trailers
+    /// are not shown to a policy that does not name them here. What no policy of a chain needs costs an exchange next to
+    /// nothing.
     fn callbacks(&self) -> Callbacks {
         Self::CALLBACKS
     }
@@ -165,6 +170,12 @@ pub trait Policy: Sized + 'static {
     /// they cannot be read: then they could not be removed either.
     fn own_headers(&self) -> Vec<String> {
         Vec::new()
+    }
+
+    /// The limits within which this policy, as it is configured, makes a tree of requests' bodies that are XML. A policy
+    /// before it in the chain that reads them as XML too can spare it that.
+    fn document_limits(&self) -> Option<Limits> {
+        None
     }
 
     /// Called once, before any exchange. An error refuses the configuration.

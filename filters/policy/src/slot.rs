@@ -1,9 +1,10 @@
 //! What the engine keeps of one exchange.
 
 use crate::body_watch::Supply;
-use crate::chain::{Chain, Passage};
+use crate::chain::Chain;
 use crate::exchange::{ExchangeId, Facts};
 use crate::host::Direction;
+use crate::passage::Passage;
 use crate::policy::EndOfStream;
 
 /// What has come of a message.
@@ -22,8 +23,9 @@ pub(crate) struct Slot {
     pub(crate) request: Passage,
     pub(crate) response: Passage,
     pub(crate) replied: Replied,
-    /// What has come of the request behind its headers.
-    pub(crate) supply: Supply,
+    /// What has come of the request behind its headers, and of the response.
+    pub(crate) request_supply: Supply,
+    pub(crate) response_supply: Supply,
 }
 
 /// Whether a policy has replied.
@@ -59,7 +61,8 @@ impl Slot {
         self.request.reset();
         self.response.reset();
         self.replied = Replied::No;
-        self.supply = Supply::Nothing;
+        self.request_supply = Supply::Nothing;
+        self.response_supply = Supply::Nothing;
     }
 
     /// Writes down what has come.
@@ -77,6 +80,23 @@ impl Slot {
             }
             (_, Arrival::Body { held, end }) => self.passage(direction).body_came(held, end),
             (_, Arrival::Trailers) => self.passage(direction).trailers_came(),
+        }
+    }
+
+    /// Whether the rest of this message's body goes on, whatever is in it.
+    pub(crate) fn lets_rest_pass(&self, direction: Direction) -> bool {
+        let passage = match direction {
+            Direction::Request => &self.request,
+            Direction::Response => &self.response,
+        };
+        passage.is_unwatched() && !self.replied.ends(direction)
+    }
+
+    /// What has come of the message of this direction behind its headers, and how far it has come.
+    pub(crate) fn supply_of(&mut self, direction: Direction) -> (&mut Supply, &mut Passage) {
+        match direction {
+            Direction::Request => (&mut self.request_supply, &mut self.request),
+            Direction::Response => (&mut self.response_supply, &mut self.response),
         }
     }
 

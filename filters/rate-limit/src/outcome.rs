@@ -49,7 +49,7 @@ pub(crate) fn pass(
 ) -> Flow {
     count.increment(exchange.host());
     record(exchange, verdict, reason);
-    Flow::Continue
+    Flow::PassRest
 }
 
 /// Writes the outcome down for the log: the chain's, and by filter state that of a separate module.

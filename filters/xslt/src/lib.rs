@@ -37,5 +37,5 @@ pub use error::{CompileError, CompileErrorKind, Place, TransformError, Transform
 pub use limits::{Bound, CompileLimits, TransformLimits};
 pub use messages::{MESSAGE_BYTES, Messages, NoMessages};
 pub use parameters::{Parameter, Parameters};
-pub use source::{Source, SourceBuilder};
-pub use stylesheet::{Output, Stylesheet};
+pub use source::{Source, SourceBuilder, SourceTree};
+pub use stylesheet::{Output, OutputKind, Stylesheet};

@@ -33,11 +33,13 @@ pub struct TransformLimits {
     pub output_bytes: usize,
     /// Bytes of the result for each byte of the input, on top of 64 KiB. Default 64.
     pub output_factor: usize,
-    /// Nodes of the source and of all temporary trees together. Default 524,288.
+    /// Nodes of the source and of the temporary trees that there are at once. A tree is there as long as the template,
+    /// or the round of a loop, that has made it, and to the end if a global variable holds it. Default 524,288.
     pub nodes: u32,
-    /// Bytes that values may take: those of variables and arguments while they are there, those of global variables
-    /// and keys; and separately, all text that was ever collected for temporary trees, attributes and the like.
-    /// Default 64 MiB.
+    /// Bytes that values may take: variables, arguments, lists of nodes and the text of temporary trees while they are
+    /// there; global variables, keys and computed names to the end. So much may be taken, each for itself, by the text
+    /// that is being collected for trees, attributes and the like, and by a text that an expression makes. Default
+    /// 64 MiB.
     pub temporary_bytes: usize,
 }
 

@@ -4,12 +4,14 @@
 //! instructions out keeps a stack of his own: nothing recurses, however deep documents and templates are nested.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use portcullis_xml::xpath::NamePool;
 
 use crate::expression::{Expression, ValueTemplate};
 use crate::format_number::DecimalFormat;
 use crate::functions::Scopes;
+use crate::number::NumberFormat;
 use crate::pattern::{Pattern, RuleSet};
 use crate::qname::Expanded;
 use crate::result::OutputFormat;
@@ -172,9 +174,16 @@ pub(crate) struct Apply {
 #[derive(Debug)]
 pub(crate) struct Number {
     pub(crate) source: NumberSource,
-    pub(crate) format: ValueTemplate,
+    pub(crate) format: Format,
     pub(crate) grouping_separator: Option<ValueTemplate>,
     pub(crate) grouping_size: Option<ValueTemplate>,
+}
+
+/// `format` of `xsl:number`.
+#[derive(Debug)]
+pub(crate) enum Format {
+    Known(NumberFormat),
+    Computed(ValueTemplate),
 }
 
 /// Where a number comes from.
@@ -262,6 +271,8 @@ pub(crate) struct Program {
     pub(crate) documents: Vec<Box<str>>,
     pub(crate) templates: Vec<Template>,
     pub(crate) globals: Vec<Global>,
+    /// The names of the global parameters.
+    pub(crate) parameters: Vec<Expanded>,
     pub(crate) rules: RuleSet,
     pub(crate) keys: Vec<Key>,
     /// The keys that patterns of rules refer to.
@@ -274,9 +285,10 @@ pub(crate) struct Program {
     /// Prefixes in scope where they have to be resolved at run time.
     pub(crate) scopes: Scopes,
     pub(crate) decimal_formats: BTreeMap<Expanded, DecimalFormat>,
-    pub(crate) space: SpaceRules,
+    pub(crate) space: Rc<SpaceRules>,
     pub(crate) output: OutputFormat,
-    pub(crate) media_type: Box<str>,
+    /// What `xsl:output` says.
+    pub(crate) media_type: Option<Box<str>>,
     /// Whether the size of a node list matters to any expression.
     pub(crate) reads_last: bool,
 }

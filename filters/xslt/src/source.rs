@@ -1,7 +1,9 @@
 //! The document that is transformed.
 
+use std::rc::Rc;
+
 use portcullis_xml::{
-    Control, Document, Error, ErrorKind, Limit, Limits, Name, Position, Sink, StartTag, Tokenizer,
+    Charset, Control, Document, Error, ErrorKind, Limit, Limits, Name, Position, Sink, StartTag, Tokenizer,
     TreeBuilder,
 };
 
@@ -16,19 +18,33 @@ pub struct Source {
     pub(crate) bytes: usize,
 }
 
+impl Source {
+    /// A document that was parsed for other purposes too, of so many bytes: for stylesheets that strip no white space
+    /// ([`Stylesheet::strips_space`](crate::Stylesheet::strips_space)).
+    #[must_use]
+    pub fn unstripped(document: Document, bytes: usize) -> Self {
+        Self { document, bytes }
+    }
+}
+
 /// Takes a document piece by piece, cut anywhere.
 #[derive(Debug)]
-pub struct SourceBuilder<'s> {
+pub struct SourceBuilder {
     tokenizer: Tokenizer,
-    sink: StrippingBuilder<'s>,
-    limits: Limits,
+    tree: SourceTree,
     bytes: usize,
 }
 
-impl<'s> SourceBuilder<'s> {
-    pub(crate) fn new(space: &'s SpaceRules, limits: &Limits) -> Self {
-        let sink = StrippingBuilder { tree: TreeBuilder::new(limits), space, open: Vec::new() };
-        Self { tokenizer: Tokenizer::new(limits), sink, limits: limits.clone(), bytes: 0 }
+impl SourceBuilder {
+    pub(crate) fn new(tree: SourceTree, limits: &Limits) -> Self {
+        Self { tokenizer: Tokenizer::new(limits), tree, bytes: 0 }
+    }
+
+    /// Tells the encoding that the document was sent with. To be called before the first piece.
+    #[must_use]
+    pub fn with_charset(mut self, charset: Charset) -> Self {
+        self.tokenizer = self.tokenizer.with_charset(charset);
+        self
     }
 
     /// Takes the next piece.
@@ -37,8 +53,8 @@ impl<'s> SourceBuilder<'s> {
     /// If the document is not well-formed, or goes beyond a limit.
     pub fn feed(&mut self, chunk: &[u8]) -> Result<(), Error> {
         self.bytes = self.bytes.saturating_add(chunk.len());
-        self.tokenizer.feed(chunk, &mut self.sink)?;
-        self.check()
+        self.tokenizer.feed(chunk, &mut self.tree)?;
+        self.tree.check()
     }
 
     /// The whole document.
@@ -46,20 +62,8 @@ impl<'s> SourceBuilder<'s> {
     /// # Errors
     /// If it is not complete.
     pub fn finish(mut self) -> Result<Source, Error> {
-        self.tokenizer.finish(&mut self.sink)?;
-        self.check()?;
-        let (limit, bytes) = (self.limits.nodes, self.bytes);
-        match self.sink.tree.finish() {
-            Ok(document) => Ok(Source { document, bytes }),
-            Err(_) => Err(too_many_nodes(limit)),
-        }
-    }
-
-    fn check(&self) -> Result<(), Error> {
-        match self.sink.tree.failure() {
-            None => Ok(()),
-            Some(_) => Err(too_many_nodes(self.limits.nodes)),
-        }
+        self.tokenizer.finish(&mut self.tree)?;
+        self.tree.finish(self.bytes)
     }
 }
 
@@ -69,11 +73,13 @@ fn too_many_nodes(limit: u32) -> Error {
     Error { kind, position: Position { line: 1, column: 1, offset: 0 } }
 }
 
-/// Builds a tree without the text nodes that the stylesheet strips (XSLT 1.0, section 3.4).
+/// Takes the parts of a document, or of one element of it, from whoever has it tokenized, and builds a tree without
+/// the text nodes that the stylesheet strips (XSLT 1.0, section 3.4).
 #[derive(Debug)]
-struct StrippingBuilder<'s> {
+pub struct SourceTree {
     tree: TreeBuilder,
-    space: &'s SpaceRules,
+    max_nodes: u32,
+    space: Rc<SpaceRules>,
     /// For each open element: whether it keeps white space, by the stylesheet and by `xml:space`.
     open: Vec<Kept>,
 }
@@ -84,7 +90,53 @@ struct Kept {
     by_document: bool,
 }
 
-impl Sink for StrippingBuilder<'_> {
+impl SourceTree {
+    pub(crate) fn new(space: Rc<SpaceRules>, limits: &Limits) -> Self {
+        Self { tree: TreeBuilder::new(limits), max_nodes: limits.nodes, space, open: Vec::new() }
+    }
+
+    /// The same, of a tree that somebody else has begun, without stripping anything: for stylesheets that strip no white
+    /// space ([`Stylesheet::strips_space`](crate::Stylesheet::strips_space)).
+    #[must_use]
+    pub fn unstripped(tree: TreeBuilder, limits: &Limits) -> Self {
+        Self { tree, max_nodes: limits.nodes, space: Rc::default(), open: Vec::new() }
+    }
+
+    /// Declares a namespace on the element that was just started, as one that an element around it had declared: an
+    /// empty prefix stands for the default namespace. The element's own declarations go before.
+    pub fn declare_outer(&mut self, prefix: &str, uri: &str) {
+        let names = self.tree.names();
+        if let (Some(prefix), Some(uri)) = (names.prefix(prefix), names.uri(uri)) {
+            // What does not fit in, `check` reports.
+            let _ = self.tree.declare(prefix, uri);
+        }
+    }
+
+    /// Whether all has fitted in so far.
+    ///
+    /// # Errors
+    /// If there are more nodes than the limits allow.
+    pub fn check(&self) -> Result<(), Error> {
+        match self.tree.failure() {
+            None => Ok(()),
+            Some(_) => Err(too_many_nodes(self.max_nodes)),
+        }
+    }
+
+    /// What has been built, to be transformed as the whole document; `bytes` is how much was transferred for it.
+    ///
+    /// # Errors
+    /// If there are more nodes than the limits allow.
+    pub fn finish(self, bytes: usize) -> Result<Source, Error> {
+        self.check()?;
+        match self.tree.finish() {
+            Ok(document) => Ok(Source { document, bytes }),
+            Err(_) => Err(too_many_nodes(self.max_nodes)),
+        }
+    }
+}
+
+impl Sink for SourceTree {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
         if !self.space.rules.is_empty() {
             let outer = self.open.last().is_some_and(|open| open.by_document);

@@ -1,4 +1,9 @@
-//! What is sent.
+//! What is sent, and what must come back.
+
+use portcullis_transform_workloads::{Message, Sheet, message as published};
+
+use crate::burst::{CONNECTIONS, Expected};
+use crate::variants::Returns;
 
 /// The header block, and the header, by which messages are routed.
 const ROUTING: &str = "xadmin;server1;community#1.0##";
@@ -10,7 +15,23 @@ pub struct Load {
     pub title: String,
     /// The request as it goes over the wire.
     pub bytes: Vec<u8>,
+    reply: Reply,
 }
+
+/// What the upstream sends.
+#[derive(Debug, Clone)]
+enum Reply {
+    /// Bytes of no meaning.
+    Filler(usize),
+    /// A document, which may be transformed on its way.
+    Document { sent: String, transformed: String },
+}
+
+/// The least that a burst has, so that its CPU time is many times the error of reading it.
+const MIN_REQUESTS: usize = 40;
+
+/// Bytes of filler that the upstream sends.
+pub const FILLER_BYTES: usize = 1024;
 
 /// How a message is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,7 +47,7 @@ impl Load {
     pub fn get() -> Self {
         let bytes = b"GET /a HTTP/1.1\r\nhost: gateway.test\r\nuser-agent: overhead\r\naccept: */*\r\n\
             client_id: acme\r\nclient_secret: acme-secret-1\r\n\r\n";
-        Self { title: "GET".to_owned(), bytes: bytes.to_vec() }
+        Self { title: "GET".to_owned(), bytes: bytes.to_vec(), reply: Reply::Filler(FILLER_BYTES) }
     }
 
     /// A POST of a SOAP message with as many orders as come nearest to so many bytes, with good credentials, and with
@@ -48,7 +69,47 @@ impl Load {
         Self {
             title: format!("POST of {} bytes{words}", body.len()),
             bytes: [head, body].concat().into_bytes(),
+            reply: Reply::Filler(FILLER_BYTES),
         }
+    }
+
+    /// A GET of the upstream's document of this number, a message in this size that is for the stylesheet.
+    pub fn reply(number: usize, size: Message, sheet: &Sheet) -> Result<Self, Box<dyn std::error::Error>> {
+        let sent = published(size, sheet.names);
+        let transformed = sheet.apply(sent.as_bytes())?.trim_ascii_end().to_owned();
+        let bytes = format!(
+            "GET /{number} HTTP/1.1\r\nhost: gateway.test\r\nuser-agent: overhead\r\naccept: */*\r\n\r\n"
+        );
+        Ok(Self {
+            title: format!("reply of {} bytes, {}", sent.len(), sheet.title),
+            bytes: bytes.into_bytes(),
+            reply: Reply::Document { sent, transformed },
+        })
+    }
+
+    /// The document that the upstream sends, if it is one.
+    pub fn document(&self) -> Option<&str> {
+        match &self.reply {
+            Reply::Document { sent, .. } => Some(sent),
+            Reply::Filler(_) => None,
+        }
+    }
+
+    /// What must come back by way of a proxy.
+    pub fn expected(&self, returns: Returns) -> Expected<'_> {
+        match (&self.reply, returns) {
+            (Reply::Filler(length), _) => Expected::Length(*length),
+            (Reply::Document { sent, .. }, Returns::AsSent) => Expected::Document(sent.as_bytes()),
+            (Reply::Document { transformed, .. }, Returns::Transformed) => {
+                Expected::Document(transformed.as_bytes())
+            }
+        }
+    }
+
+    /// How many requests a burst has that would have so many of a kilobyte: large replies take longer.
+    pub fn scaled(&self, requests: usize) -> usize {
+        let kilobytes = self.document().map_or(0, str::len) / 1024;
+        (requests * 2 / (kilobytes + 1).max(2)).next_multiple_of(CONNECTIONS).max(MIN_REQUESTS)
     }
 }
 

@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
+use portcullis_conditions::TextMatcher;
 use portcullis_policy::ConfigError;
 use portcullis_xml::soap::{Operation, Outline, QName, Recognition, Version};
 use portcullis_xml::xpath::stream::{Outcome, Progress, SoapMatcher, StreamExpression, StreamSet};
 use portcullis_xml::{Namespaces, XPath};
 
 use super::learning::Verdict;
-use crate::condition::TextMatcher;
 use crate::config::XpathMode;
 use crate::truth::Truth;
 

@@ -1,5 +1,6 @@
 //! What a body is, by its headers.
 
+use portcullis_policy::headers::is_identity;
 use portcullis_policy::{EndOfStream, HeaderList};
 use portcullis_xml::Charset;
 use portcullis_xml::soap::{Binding, MediaType};
@@ -98,8 +99,14 @@ impl Needs {
 impl Format {
     /// What the body of a request is, if rules can look into such bodies.
     pub(crate) fn of(headers: &HeaderList, end: EndOfStream, needs: Needs) -> Result<Self, Undecidable> {
-        if end == EndOfStream::Yes || is_tunnel(headers) {
+        if end == EndOfStream::Yes || headers.first(":method") == Some(b"CONNECT") {
             return Err(Undecidable::NoBody);
+        }
+        // What the client sends behind the headers of an upgrade is no body, and comes after the answer, unless the
+        // upgrade is refused and the body that the headers announce is one.
+        if headers.contains("upgrade") {
+            let is_ambiguous = headers.announces_body();
+            return Err(if is_ambiguous { Undecidable::ContentType } else { Undecidable::NoBody });
         }
         if !headers.all("content-encoding").all(is_identity) {
             return Err(Undecidable::Encoded);
@@ -125,19 +132,6 @@ impl Format {
         }
         Err(Undecidable::ContentType)
     }
-}
-
-/// CONNECT and upgrades: what the client sends behind the headers is no body, and comes after the answer.
-fn is_tunnel(headers: &HeaderList) -> bool {
-    headers.first(":method") == Some(b"CONNECT") || headers.contains("upgrade")
-}
-
-/// Whether these are no codings (RFC 9110, section 8.4).
-fn is_identity(codings: &[u8]) -> bool {
-    codings
-        .split(|byte| *byte == b',')
-        .map(<[u8]>::trim_ascii)
-        .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
 }
 
 fn charset(label: &[u8]) -> Result<Charset, Undecidable> {
@@ -203,6 +197,15 @@ mod tests {
             (&[("content-type", "text/xml"), ("soapaction", "a"), ("soapaction", "b")], Err(ContentType)),
             (&[(":method", "CONNECT"), ("content-type", "text/xml")], Err(NoBody)),
             (&[("upgrade", "websocket"), ("content-type", "text/xml")], Err(NoBody)),
+            (&[("upgrade", "websocket"), ("content-length", "0")], Err(NoBody)),
+            (
+                &[("upgrade", "websocket"), ("content-length", "9"), ("content-type", "text/xml")],
+                Err(ContentType),
+            ),
+            (
+                &[("upgrade", "h2c"), ("transfer-encoding", "chunked"), ("content-type", "text/xml")],
+                Err(ContentType),
+            ),
         ] {
             assert_eq!(of(headers, BOTH), expected, "{headers:?}");
         }

@@ -3,11 +3,11 @@
 use core::fmt;
 use std::borrow::Cow;
 
+use portcullis_conditions::TextMatcher;
 use portcullis_policy::ConfigError;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
 
-use crate::condition::TextMatcher;
 use crate::truth::Truth;
 
 /// How many members a pointer may go through.

@@ -151,7 +151,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::body::{BodyReader, BodyTests, EnvelopeReading};
+    use crate::body::{Audience, BodyReader, BodyTests, EnvelopeReading};
     use crate::config::Config;
 
     /// How many bytes of text a request has the worker keep that has sent this much.
@@ -165,7 +165,7 @@ mod tests {
         let headers: HeaderList = [(":method", "POST"), (":path", "/")].into_iter().collect();
         let body = BodyFacts::Envelope(&[]);
         let open = rules.open(Facts { headers: &headers, body }).flatten().collect();
-        let mut reading = EnvelopeReading::new(&reader, open, Binding::Xml, None);
+        let mut reading = EnvelopeReading::new(&reader, open, Binding::Xml, None, Audience::None);
         for piece in sent.as_bytes().chunks(16 << 10) {
             assert_eq!(reading.feed(piece, &reader, &rules, &headers), Ok(Ruling::Undecided));
         }

@@ -5,18 +5,19 @@ mod format;
 mod json;
 mod learning;
 mod reading;
+mod tee;
 mod whole;
 
 use std::rc::Rc;
 
+use portcullis_conditions::TextMatcher;
 use portcullis_policy::ConfigError;
 use portcullis_xml::Limits;
 use portcullis_xml::xpath::stream::StreamSet;
 
 pub(crate) use format::{Format, Needs, Undecidable};
-pub(crate) use reading::EnvelopeReading;
+pub(crate) use reading::{Audience, EnvelopeReading};
 
-use crate::condition::TextMatcher;
 use crate::config::{self, TextTest};
 use crate::truth::Truth;
 use envelope::{EnvelopeTest, EnvelopeTests};
@@ -89,7 +90,7 @@ pub(crate) struct BodyReader {
     /// What the tests of envelopes want to know of the stream.
     stream: Rc<StreamSet>,
     json: Vec<JsonTest>,
-    limits: Limits,
+    pub(crate) limits: Limits,
     /// How much of a body is held and read.
     pub(crate) max_bytes: usize,
 }

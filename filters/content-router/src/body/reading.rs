@@ -3,13 +3,16 @@
 use core::mem::{Discriminant, discriminant};
 use std::rc::Rc;
 
-use portcullis_policy::HeaderList;
+use portcullis_policy::{HeaderList, SharedDocument, SharedTree};
 use portcullis_xml::soap::{Binding, Operation, Recognition};
 use portcullis_xml::xpath::stream::{SoapMatcher, StreamSet};
-use portcullis_xml::{Charset, Control, Error, ErrorKind, Limit, Name, Sink, StartTag, Tokenizer};
+use portcullis_xml::{
+    Charset, Control, Document, Error, ErrorKind, Limit, Name, Sink, StartTag, Tokenizer, TreeBuilder,
+};
 
 use super::envelope::EnvelopeTest;
 use super::learning::Learned;
+use super::tee::Tee;
 use super::whole::WholeDocument;
 use super::{BodyReader, Undecidable};
 use crate::rules::{Rules, Ruling};
@@ -22,6 +25,25 @@ pub(crate) struct EnvelopeReading {
     binding: Binding,
     charset: Option<Charset>,
     learned: Learned,
+    /// How many bytes have been read.
+    read: usize,
+    /// What becomes of it for policies that want it too.
+    tree: Tree,
+}
+
+/// A tree that is made of a body on the way.
+#[derive(Debug)]
+enum Tree {
+    Unwanted,
+    Growing(Box<TreeBuilder>),
+    Whole(Box<Document>),
+}
+
+/// Whether another policy wants what is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Audience {
+    None,
+    Policies,
 }
 
 impl EnvelopeReading {
@@ -31,6 +53,7 @@ impl EnvelopeReading {
         open: Vec<usize>,
         binding: Binding,
         charset: Option<Charset>,
+        audience: Audience,
     ) -> Self {
         let tokenizer = Tokenizer::new(&reader.limits);
         let mut matcher = SoapMatcher::new(Rc::clone(&reader.stream));
@@ -44,7 +67,23 @@ impl EnvelopeReading {
             binding,
             charset,
             learned,
+            read: 0,
+            tree: match audience {
+                Audience::None => Tree::Unwanted,
+                Audience::Policies => Tree::Growing(Box::new(TreeBuilder::new(&reader.limits))),
+            },
         }
+    }
+
+    /// What has been read, for the policies that want it.
+    pub(crate) fn into_shared(self, reader: &BodyReader) -> Option<SharedDocument> {
+        let Self { tokenizer, charset, read, tree, .. } = self;
+        let tree = match tree {
+            Tree::Unwanted => return None,
+            Tree::Growing(tree) => SharedTree::Growing { tokenizer: Box::new(tokenizer), tree },
+            Tree::Whole(document) => SharedTree::Whole(document),
+        };
+        Some(SharedDocument { read, charset, limits: reader.limits.clone(), tree })
     }
 
     /// How many bytes of text it keeps.
@@ -61,9 +100,13 @@ impl EnvelopeReading {
         rules: &Rules,
         headers: &HeaderList,
     ) -> Result<Ruling, Undecidable> {
-        let Self { tokenizer, matcher, binding, learned, .. } = self;
+        let Self { tokenizer, matcher, binding, learned, read, tree, .. } = self;
+        *read = read.saturating_add(chunk.len());
         let mut follower = Follower::new(matcher, binding, learned, reader, rules, headers);
-        let fed = tokenizer.feed(chunk, &mut follower);
+        let fed = match tree {
+            Tree::Growing(tree) => tokenizer.feed(chunk, &mut Tee::new(&mut follower, tree)),
+            Tree::Unwanted | Tree::Whole(_) => tokenizer.feed(chunk, &mut follower),
+        };
         follower.conclude(fed)
     }
 
@@ -74,9 +117,13 @@ impl EnvelopeReading {
         rules: &Rules,
         headers: &HeaderList,
     ) -> Result<Ruling, Undecidable> {
-        let Self { tokenizer, matcher, binding, learned, .. } = self;
+        let Self { tokenizer, matcher, binding, learned, tree, .. } = self;
         let mut follower = Follower::new(matcher, binding, learned, reader, rules, headers);
-        let finished = tokenizer.finish(&mut follower).map(|()| Control::Continue);
+        let finished = match tree {
+            Tree::Growing(tree) => tokenizer.finish(&mut Tee::new(&mut follower, tree)),
+            Tree::Unwanted | Tree::Whole(_) => tokenizer.finish(&mut follower),
+        };
+        let finished = finished.map(|()| Control::Continue);
         match follower.conclude(finished)? {
             Ruling::Undecided => {}
             ruling => return Ok(ruling),
@@ -87,15 +134,37 @@ impl EnvelopeReading {
         follower.conclude(Ok(Control::Continue))
     }
 
-    /// The body has ended, and what is not known now takes the whole of it.
-    pub(crate) fn finish_with(
+    /// The body has ended, and what is not known now takes the whole of it: the tree, if there is one, or else what
+    /// `bytes` gives.
+    pub(crate) fn finish_with<E: From<Undecidable>>(
         &mut self,
-        document: &[u8],
+        bytes: impl FnOnce() -> Result<Vec<u8>, E>,
+        reader: &BodyReader,
+        rules: &Rules,
+        headers: &HeaderList,
+    ) -> Result<Ruling, E> {
+        match core::mem::replace(&mut self.tree, Tree::Unwanted) {
+            Tree::Growing(tree) => {
+                let document = tree.finish().map_err(|_| Undecidable::TooLarge)?;
+                let mut document = WholeDocument::of(document, self.read);
+                let ruling = self.rule_by(&mut document, reader, rules, headers)?;
+                self.tree = Tree::Whole(Box::new(document.into_document()));
+                Ok(ruling)
+            }
+            Tree::Unwanted | Tree::Whole(_) => {
+                let mut document = WholeDocument::parse(&bytes()?, self.charset, &reader.limits)?;
+                Ok(self.rule_by(&mut document, reader, rules, headers)?)
+            }
+        }
+    }
+
+    fn rule_by(
+        &mut self,
+        document: &mut WholeDocument,
         reader: &BodyReader,
         rules: &Rules,
         headers: &HeaderList,
     ) -> Result<Ruling, Undecidable> {
-        let mut document = WholeDocument::parse(document, self.charset, &reader.limits)?;
         loop {
             match self.learned.rule(rules, headers)? {
                 Ruling::Undecided => {}

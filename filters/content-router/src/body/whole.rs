@@ -1,12 +1,12 @@
 //! Expressions that need the whole document.
 
+use portcullis_conditions::TextMatcher;
 use portcullis_xml::xpath::{Budget, EvaluateError, Value};
 use portcullis_xml::{Charset, Document, Limits, NodeId, Tokenizer, TreeBuilder, XPath};
 
 use super::Undecidable;
 use super::learning::Verdict;
 use super::reading::undecidable;
-use crate::condition::TextMatcher;
 
 /// How many steps all expressions together may take for each byte of the document, and for none: the time that an
 /// expression takes can grow with the square of the document, or worse.
@@ -35,9 +35,18 @@ impl WholeDocument {
             tokenizer.finish(&mut builder).map_err(|error| undecidable(&error))?;
         }
         let document = builder.finish().map_err(|_| Undecidable::TooLarge)?;
-        let length = u64::try_from(bytes.len()).unwrap_or(u64::MAX);
+        Ok(Self::of(document, bytes.len()))
+    }
+
+    /// A document that has been parsed, of so many bytes.
+    pub(super) fn of(document: Document, bytes: usize) -> Self {
+        let length = u64::try_from(bytes).unwrap_or(u64::MAX);
         let budget = Budget::new(length.saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS));
-        Ok(Self { document, budget })
+        Self { document, budget }
+    }
+
+    pub(super) fn into_document(self) -> Document {
+        self.document
     }
 
     /// Whether an expression is true, or its string-value passes a test.

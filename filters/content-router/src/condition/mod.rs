@@ -1,16 +1,14 @@
 //! Compiled conditions.
 
-mod request;
-mod text;
+mod action;
 
-pub(crate) use request::RequestTest;
-pub(crate) use text::TextMatcher;
-
+use portcullis_conditions::{RequestTest, TextMatcher};
 use portcullis_policy::ConfigError;
 
 use crate::body::{BodyFacts, BodyTests};
 use crate::config;
 use crate::truth::Truth;
+use action::ActionTest;
 
 /// A condition as a tree of tests. It is as deep as the configuration's, which the parser bounds.
 #[derive(Debug)]
@@ -19,6 +17,7 @@ pub(crate) enum Condition {
     Any(Vec<Condition>),
     Not(Box<Condition>),
     Request(RequestTest),
+    Action(ActionTest),
     /// The test of this number among those of an envelope.
     Envelope(usize),
     /// The test of this number among those of a JSON document.
@@ -58,7 +57,9 @@ impl Condition {
             Configured::Query { name, value, values } => {
                 request("query", RequestTest::query(name, value.as_ref(), *values))
             }
-            Configured::Action(test) => text("action", test, RequestTest::Action),
+            Configured::Action(test) => TextMatcher::compile(test)
+                .map(|test| Self::Action(ActionTest(test)))
+                .map_err(|error| error.within("action")),
             Configured::Operation { namespace, name } => tests
                 .operation(namespace, name)
                 .map(Self::Envelope)
@@ -84,6 +85,7 @@ impl Condition {
             Self::Any(conditions) => Truth::any(conditions.iter().map(|condition| condition.truth(facts))),
             Self::Not(condition) => condition.truth(facts).not(),
             Self::Request(test) => test.is_true(facts.headers).into(),
+            Self::Action(test) => test.truth(facts.headers),
             Self::Envelope(test) => facts.body.envelope(*test),
             Self::Json(test) => facts.body.json(*test),
         }
@@ -108,7 +110,7 @@ impl Condition {
                 }
                 truth
             }
-            Self::Request(_) => self.truth(facts),
+            Self::Request(_) | Self::Action(_) => self.truth(facts),
         };
         if truth != Truth::Unknown {
             open.truncate(first);

@@ -10,7 +10,8 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 pub use action::{Action, Refusal};
-pub use condition::{Condition, Quantifier, TextTest};
+pub use condition::Condition;
+pub use portcullis_conditions::{Quantifier, TextTest};
 
 /// The header that carries the route's name, unless the configuration says otherwise.
 pub const DEFAULT_HEADER: &str = "x-portcullis-route";

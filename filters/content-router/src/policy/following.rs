@@ -35,7 +35,7 @@ impl ContentRouter {
             OnUndecided::Pass => {
                 count.increment(exchange.host());
                 record(exchange, Verdict::FailedOpen, reason.as_str());
-                Flow::Continue
+                Flow::PassRest
             }
         }
     }
@@ -61,7 +61,7 @@ impl ContentRouter {
         record(exchange, verdict, reason);
         match action {
             Action::Reply(reply) => Flow::Reply(reply.clone()),
-            Action::Route(_) | Action::Pass => Flow::Continue,
+            Action::Route(_) | Action::Pass => Flow::PassRest,
         }
     }
 

@@ -75,6 +75,18 @@ fn the_first_rule_that_is_true_is_followed() {
     assert_eq!(count(&worker, "defaulted"), 1);
 }
 
+#[test]
+fn headers_that_state_no_one_action_are_undecidable_even_without_interest_in_bodies() {
+    let rules =
+        rules(&[json!({"not": {"action": {"exact": "urn:admin"}}}), json!({"header": {"name": "b"}})]);
+    let differing =
+        [("content-type", "text/xml"), ("soapaction", "urn:admin"), ("soapaction", "urn:a"), ("b", "")];
+    let mut worker = worker(&rules);
+    assert_eq!(bare(&mut worker, &differing), Fared::Refused(415), "a later rule does not rescue it");
+    assert_eq!(count(&worker, "content_type"), 1);
+    assert_eq!(bare(&mut worker, SOAP_11), to("r1"));
+}
+
 /// The scenario that WSO2 measures: an HTTP header decides.
 #[test]
 fn rules_on_headers_never_touch_the_body() {

@@ -3,6 +3,7 @@
 
 mod metrics;
 mod support;
+mod transformation;
 
 use portcullis_testkit::envoy::{h1, h2};
 use serde_json::json;

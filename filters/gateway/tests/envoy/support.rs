@@ -23,15 +23,30 @@ impl Chain {
     /// Starts Envoy with these policies and what `change` adds.
     #[track_caller]
     pub(crate) fn start_with(policies: &[Value], change: impl FnOnce(EnvoyConfig) -> EnvoyConfig) -> Self {
+        Self::start_plugin(policies, |plugin| plugin, change)
+    }
+
+    /// Starts Envoy with these policies, some of which look into bodies.
+    #[track_caller]
+    pub(crate) fn start_reading_bodies(policies: &[Value]) -> Self {
+        Self::start_plugin(policies, |plugin| plugin.allow_on_headers_stop_iteration(true), |config| config)
+    }
+
+    #[track_caller]
+    fn start_plugin(
+        policies: &[Value],
+        change_plugin: impl FnOnce(WasmPlugin) -> WasmPlugin,
+        change: impl FnOnce(EnvoyConfig) -> EnvoyConfig,
+    ) -> Self {
         let (backend, auth) = (Backend::start(), Backend::replying(Reply::status(200)));
         let config = EnvoyConfig::new()
             .cluster(Cluster::http1("backend", backend.addr()))
             .cluster(Cluster::http1("auth", auth.addr()))
-            .filter(
+            .filter(change_plugin(
                 WasmPlugin::module("gateway")
                     .json_configuration(&json!({"policies": policies}))
                     .failure_policy(FailurePolicy::FailClosed),
-            );
+            ));
         Self { envoy: Envoy::start(&change(config)), backend, auth }
     }
 

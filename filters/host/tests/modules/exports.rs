@@ -25,6 +25,8 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
     /// What it takes to hold a request for its body.
     const READS_BODIES: &[&str] =
         &["proxy_on_request_body", "proxy_on_request_headers", "proxy_on_request_trailers", "proxy_on_tick"];
+    const READS_RESPONSES: &[&str] =
+        &["proxy_on_response_body", "proxy_on_response_headers", "proxy_on_response_trailers"];
     const RATE_LIMIT: &[&str] = &["proxy_on_response_headers"];
     const ACCESS_LOG: &[&str] = &[
         "proxy_on_done",
@@ -38,6 +40,7 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
         ("client-id", &[CALLS_OUT]),
         ("rate-limit", &[CALLS_OUT, RATE_LIMIT]),
         ("content-router", &[READS_BODIES]),
+        ("xslt-transform", &[READS_BODIES, READS_RESPONSES]),
         ("access-log", &[CALLS_OUT, ACCESS_LOG]),
         ("gateway", &[CALLS_OUT, RATE_LIMIT, ACCESS_LOG]),
     ] {
@@ -52,7 +55,9 @@ fn a_module_exports_the_callbacks_that_its_policies_need_and_no_others() {
 
 #[test]
 fn a_module_needs_no_more_of_wasi_than_a_panic_message_a_clock_and_randomness() {
-    for name in ["no-op", "client-id", "rate-limit", "content-router", "access-log", "gateway"] {
+    for name in
+        ["no-op", "client-id", "rate-limit", "content-router", "xslt-transform", "access-log", "gateway"]
+    {
         for (from, import) in module(name).imports() {
             let known = from == "env"
                 || [

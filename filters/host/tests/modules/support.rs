@@ -10,11 +10,12 @@ use serde_json::{Value, json};
 
 /// The module of this name in `dist/`.
 pub(crate) fn module(name: &str) -> &'static Module {
-    static MODULES: [(&str, OnceLock<Module>); 6] = [
+    static MODULES: [(&str, OnceLock<Module>); 7] = [
         ("no-op", OnceLock::new()),
         ("client-id", OnceLock::new()),
         ("rate-limit", OnceLock::new()),
         ("content-router", OnceLock::new()),
+        ("xslt-transform", OnceLock::new()),
         ("access-log", OnceLock::new()),
         ("gateway", OnceLock::new()),
     ];
@@ -59,6 +60,17 @@ pub(crate) fn content_router() -> Value {
     ]})
 }
 
+/// Both messages of an exchange become others, by all that is known of them; requests by what stands in an envelope, if
+/// they are any.
+pub(crate) fn xslt_transform() -> Value {
+    let stylesheet = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>\
+        <xsl:param name='client'/><xsl:param name='x'/><xsl:template match='/'><b client='{$client}' x='{$x}'>\
+        <xsl:message>told</xsl:message><xsl:copy-of select='*'/></b></xsl:template></xsl:stylesheet>";
+    let parameters = json!({"client": "client-id", "x": {"query": "x"}});
+    let transformation = json!({"stylesheet": {"named": "a.xsl"}, "parameters": parameters, "content_type": "application/xml"});
+    json!({"stylesheets": {"a.xsl": stylesheet}, "request": transformation, "response": transformation})
+}
+
 /// Lines at every opportunity, with everything that costs host calls, to every sink.
 pub(crate) fn access_log() -> Value {
     json!({"phases": ["request", "response", "end"], "capture": {"request": {}, "response": {}},
@@ -69,7 +81,7 @@ pub(crate) fn access_log() -> Value {
 pub(crate) fn subjects() -> Vec<(&'static str, Value)> {
     let gateway = |client_id: Value, rate_limit: Value| {
         json!({"policies": [{"client-id": client_id}, {"rate-limit": rate_limit},
-            {"content-router": content_router()}, {"access-log": access_log()}]})
+            {"content-router": content_router()}, {"xslt-transform": xslt_transform()}, {"access-log": access_log()}]})
     };
     vec![
         ("no-op", json!({})),
@@ -82,6 +94,7 @@ pub(crate) fn subjects() -> Vec<(&'static str, Value)> {
             json!({"default": "pass", "rules": [{"when": {"header": {"name": "x"}}, "then": "pass"}]}),
         ),
         ("content-router", content_router()),
+        ("xslt-transform", xslt_transform()),
         ("access-log", json!({})),
         ("access-log", access_log()),
         ("gateway", gateway(per_request(), rate_limit())),
@@ -98,6 +111,7 @@ pub(crate) fn request(id: &str, secret: &str) -> Exchange {
             (":authority", "example.test"),
             ("client_id", id),
             ("client_secret", secret),
+            ("content-type", "text/xml"),
             ("x-portcullis-client-id", "root"),
         ],
     )
@@ -119,19 +133,21 @@ pub(crate) fn drive(vm: &mut Vm, exchange: Exchange, status: &str) -> Result<Out
         note(vm.request_headers(id, EndOfStream::No)?);
     }
     if !vm.stopped_by_local_response() {
-        vm.request_body(id, b"half ", EndOfStream::No)?;
+        note(vm.request_body(id, b"<a/>", EndOfStream::No)?);
     }
     if !vm.stopped_by_local_response() {
-        vm.request_trailers(id)?;
+        note(vm.request_trailers(id)?);
     }
     answer_calls(vm, status)?;
     vm.tick()?;
     outcome.went_on |=
         vm.record().stream_actions.iter().any(|(_, action)| matches!(action, StreamAction::Continue(_)));
     if outcome.went_on {
-        vm.exchange_mut(id).map_mut(MapType::ResponseHeaders).add(":status", "200");
+        let headers = vm.exchange_mut(id).map_mut(MapType::ResponseHeaders);
+        headers.add(":status", "200");
+        headers.add("content-type", "text/xml");
         vm.response_headers(id, EndOfStream::No)?;
-        vm.response_body(id, b"body", EndOfStream::No)?;
+        vm.response_body(id, b"<a/>", EndOfStream::No)?;
         vm.response_trailers(id)?;
     }
     vm.finish(id)?;

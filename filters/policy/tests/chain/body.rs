@@ -157,6 +157,65 @@ fn a_response_body_can_be_needed_as_well() {
 }
 
 #[test]
+fn a_policy_sees_nothing_more_of_a_message_whose_rest_it_lets_pass() {
+    let mut bench = Bench::new(&[
+        ("a", &[(On::RequestHeaders, Say::PassRest)]),
+        ("b", &[(On::RequestHeaders, Say::NeedBody), (On::RequestBody, Say::PassRest)]),
+        ("c", &[(On::ResponseBody, Say::PassRest)]),
+    ]);
+    let id = bench.begin();
+    assert_eq!(bench.request_body(id, b"12", false), Next::Continue);
+    assert_eq!(bench.request_body(id, b"3", false), Next::Continue);
+    assert_eq!(bench.request_trailers(id), Next::Continue);
+    assert_eq!(
+        bench.seen(),
+        [
+            "a request headers",
+            "b request headers",
+            "b request body 0..2",
+            "c request headers",
+            "c request body 0..2",
+            "c request body 0..1",
+            "c request trailers",
+        ]
+    );
+    assert_eq!(bench.upstream_got(id), b"123");
+
+    assert_eq!(bench.response_headers(id, false), Next::Continue);
+    assert_eq!(bench.worker.body(id, Direction::Response, b"1", false), Next::Continue);
+    bench.seen();
+    assert_eq!(bench.worker.body(id, Direction::Response, b"2", true), Next::Continue);
+    assert_eq!(bench.seen(), ["b response body 0..1 end", "a response body 0..1 end"]);
+}
+
+#[test]
+fn a_rest_that_no_policy_wants_to_see_passes_unseen() {
+    const PASSES: Script = &[(On::RequestHeaders, Say::PassRest), (On::ResponseHeaders, Say::PassRest)];
+    let mut bench =
+        Bench::new(&[("a", PASSES), ("b", &[(On::RequestHeaders, Say::Wait), (On::Wake, Say::PassRest)])]);
+    let id = bench.begin();
+    assert_eq!(bench.request_body(id, b"12", false), Next::Hold, "b waits");
+    bench.wake("b", id);
+    assert_eq!(bench.request_body(id, b"3", true), Next::Continue);
+    assert_eq!(bench.seen(), ["a request headers", "b request headers", "b wake"]);
+    assert_eq!(bench.upstream_got(id), b"123");
+}
+
+#[test]
+fn after_a_reply_no_rest_passes() {
+    let mut bench = Bench::new(&[
+        ("a", &[(On::RequestHeaders, Say::PassRest)]),
+        ("b", &[(On::ResponseBody, Say::Reply(502))]),
+    ]);
+    let id = bench.begin();
+    assert_eq!(bench.request_body(id, b"12", false), Next::Continue);
+    bench.response_headers(id, false);
+    assert_eq!(bench.worker.body(id, Direction::Response, b"1", false), Next::Hold);
+    assert_eq!(bench.worker.body(id, Direction::Response, b"2", true), Next::Hold);
+    assert_eq!(bench.request_body(id, b"3", true), Next::Hold);
+}
+
+#[test]
 fn body_that_no_headers_went_before_concerns_nobody() {
     let mut bench = Bench::new(&[("a", &[])]);
     let id = bench.worker.open();

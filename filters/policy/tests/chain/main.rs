@@ -8,6 +8,7 @@ mod lifecycle;
 mod order;
 mod own_headers;
 mod probe;
+mod replacing;
 mod reply;
 mod waiting;
 mod withheld_bodies;

@@ -28,6 +28,7 @@ pub(crate) enum On {
 pub(crate) enum Say {
     Wait,
     NeedBody,
+    PassRest,
     Reply(u16),
 }
 
@@ -36,6 +37,7 @@ impl From<Say> for Flow {
         match say {
             Say::Wait => Self::Wait,
             Say::NeedBody => Self::NeedBody,
+            Say::PassRest => Self::PassRest,
             Say::Reply(status) => Self::Reply(Box::new(Reply::new(status, "Refused", "test"))),
         }
     }

@@ -248,14 +248,70 @@ fn a_host_that_tells_nothing_is_complained_of_once() {
     assert!(errors(&bench)[0].contains("proxy_get_property"));
 }
 
-#[test]
-fn a_response_that_is_held_for_its_body_is_not_watched() {
-    let mut bench = Bench::new(&[("a", &[(On::ResponseHeaders, Say::NeedBody)])]);
-    let id = bench.begin();
-    bench.request_body(id, b"", true);
+const NEEDS_RESPONSE_BODY: Script = &[(On::ResponseHeaders, Say::NeedBody)];
+
+/// A response whose headers have come is held for its body.
+fn answered(delivery: BodyDelivery) -> (Bench, ExchangeId) {
+    let mut bench = Bench::new(&[("a", NEEDS_RESPONSE_BODY)]);
+    bench.worker.host.deliver_bodies(delivery);
+    let id = bench.worker.request([(":method", "GET"), (":path", "/")]);
     bench.response_headers(id, false);
+    (bench, id)
+}
+
+#[test]
+fn a_response_whose_body_is_withheld_is_replaced_with_a_word_on_what_is_missing() {
+    for trailers in [false, true] {
+        let (mut bench, id) = answered(BodyDelivery::AfterHeaders);
+        bench.worker.body(id, Direction::Response, b"all of it", !trailers);
+        if trailers {
+            bench.worker.trailers(id, Direction::Response);
+        }
+        assert_eq!(bench.replied(id), None);
+        bench.worker.advance(2 * TICK);
+        assert_eq!(bench.replied(id), Some(500), "{trailers}");
+        assert_eq!(bench.worker.host.metric("portcullis.probe.body_withheld"), 1);
+        assert_eq!(filter_state(&bench, id).unwrap(), b"probe:failed-closed:body-withheld");
+        assert!(errors(&bench)[0].contains("allow_on_headers_stop_iteration: true"), "{:?}", errors(&bench));
+
+        let next = bench.worker.request([(":method", "GET"), (":path", "/")]);
+        bench.response_headers(next, false);
+        assert_eq!(bench.replied(next), Some(500), "what is known is not tried again");
+    }
+}
+
+#[test]
+fn a_response_that_its_upstream_does_not_go_on_with_is_waited_for() {
+    let (mut bench, id) = answered(BodyDelivery::AfterHeaders);
+    bench.worker.body(id, Direction::Response, b"some", false);
+    bench.worker.advance(Duration::from_secs(29));
+    assert_eq!(bench.replied(id), None, "there may be filters that hold it");
+    bench.worker.advance(Duration::from_secs(3));
+    assert_eq!(bench.replied(id), Some(504));
+    assert_eq!(filter_state(&bench, id).unwrap(), b"probe:failed-closed:body-timeout");
+
+    let (mut bench, id) = answered(BodyDelivery::WhileHeadersAreHeld);
+    bench.worker.advance(Duration::from_secs(20));
+    assert_eq!(bench.worker.body(id, Direction::Response, b"late", true), Next::Continue);
+    assert_eq!(bench.worker.host.passed_body(id, Direction::Response), b"late");
+}
+
+#[test]
+fn what_is_known_of_the_host_is_known_of_both_directions() {
+    let (mut bench, id) = answered(BodyDelivery::WhileHeadersAreHeld);
+    bench.worker.body(id, Direction::Response, b"x", true);
+    let slow = bench.worker.request([(":method", "GET"), (":path", "/")]);
+    bench.response_headers(slow, false);
+    bench.worker.advance(Duration::from_secs(3600));
+    assert_eq!(bench.replied(slow), None);
+    assert_eq!(bench.worker.body(slow, Direction::Response, b"x", true), Next::Continue);
+}
+
+#[test]
+fn a_response_that_has_its_body_is_not_looked_at() {
+    let (mut bench, id) = answered(BodyDelivery::WhileHeadersAreHeld);
+    bench.worker.body(id, Direction::Response, b"x", true);
     bench.worker.host.take_reads();
     bench.worker.advance(5 * TICK);
     assert_eq!(bench.worker.host.take_reads(), [""; 0]);
-    assert_eq!(bench.worker.body(id, Direction::Response, b"x", true), Next::Continue);
 }

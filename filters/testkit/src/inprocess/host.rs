@@ -22,6 +22,10 @@ pub enum Fault {
     ReadHeaders,
     /// Changing headers.
     WriteHeaders,
+    /// Reading bodies.
+    ReadBody,
+    /// Replacing bodies.
+    ReplaceBody,
     /// Reading properties.
     ReadProperty,
     /// Setting properties.
@@ -88,6 +92,13 @@ pub(super) struct Withheld {
     pub(super) trailers: Option<HeaderList>,
 }
 
+impl Withheld {
+    /// Whether nothing of the message is still to come.
+    fn is_complete(&self) -> bool {
+        self.end || self.trailers.is_some()
+    }
+}
+
 #[derive(Default)]
 struct Message {
     headers: HeaderList,
@@ -134,6 +145,7 @@ struct State {
     metrics: Vec<(String, i64)>,
     log: Vec<(Level, String)>,
     body_delivery: BodyDelivery,
+    body_bytes_read: usize,
     reads: Vec<String>,
     faults: HashSet<Fault>,
 }
@@ -171,6 +183,7 @@ impl TestHost {
                 metrics: Vec::new(),
                 log: Vec::new(),
                 body_delivery: BodyDelivery::default(),
+                body_bytes_read: 0,
                 reads: Vec::new(),
                 faults: HashSet::new(),
             }),
@@ -241,6 +254,11 @@ impl TestHost {
         self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").message(direction).passed.clone()
     }
 
+    /// Whether a message has gone on, or at least its headers.
+    pub fn has_gone_on(&self, id: ExchangeId, direction: Direction) -> bool {
+        self.state.borrow_mut().exchanges.get_mut(&id).expect("exchange").message(direction).admitted
+    }
+
     /// A property that a policy has set on the exchange.
     pub fn property_of(&self, id: ExchangeId, path: &[&str]) -> Option<Vec<u8>> {
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
@@ -263,6 +281,11 @@ impl TestHost {
     /// `RequestHeaders`. What was not there counts too, for a host is asked for it all the same.
     pub fn take_reads(&self) -> Vec<String> {
         core::mem::take(&mut self.state.borrow_mut().reads)
+    }
+
+    /// How many bytes of bodies have been read since this was last asked, those that were read twice counted twice.
+    pub fn take_body_bytes_read(&self) -> usize {
+        core::mem::take(&mut self.state.borrow_mut().body_bytes_read)
     }
 
     /// How many exchanges there have been, those that are over included.
@@ -487,13 +510,17 @@ impl Messages for TestHost {
     }
 
     fn body(&self, direction: Direction, range: Range<usize>) -> Result<Vec<u8>, HostError> {
-        self.focused(|exchange| {
+        self.check(Fault::ReadBody)?;
+        let bytes = self.focused(|exchange| {
             let held = &exchange.message(direction).held;
             held[range.start.min(held.len())..range.end.min(held.len())].to_vec()
-        })
+        })?;
+        self.state.borrow_mut().body_bytes_read += bytes.len();
+        Ok(bytes)
     }
 
     fn replace_body(&self, direction: Direction, range: Range<usize>, with: &[u8]) -> Result<(), HostError> {
+        self.check(Fault::ReplaceBody)?;
         self.focused(|exchange| {
             let held = &mut exchange.message(direction).held;
             let range = range.start.min(held.len())..range.end.min(held.len());
@@ -515,7 +542,12 @@ impl Properties for TestHost {
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
         self.focused(|exchange| {
             let given = exchange.properties.get(&path).cloned();
-            given.or_else(|| (path == ["request", "total_size"]).then(|| total_size(&exchange.request)))
+            given
+                .or_else(|| (path == ["request", "total_size"]).then(|| total_size(&exchange.request)))
+                .or_else(|| {
+                    let is_complete = exchange.response.withheld.as_ref().is_some_and(Withheld::is_complete);
+                    (path == ["response", "backend_latency"] && is_complete).then(|| b"0.001s".to_vec())
+                })
         })?
         .ok_or(HostError::NotFound)
     }

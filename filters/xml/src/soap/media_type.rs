@@ -79,6 +79,11 @@ impl<'a> MediaType<'a> {
         }
     }
 
+    /// Type and subtype, joined by a slash, as they are written.
+    pub fn essence(&self) -> &'a [u8] {
+        self.essence
+    }
+
     /// Whether type and subtype, joined by a slash, are these.
     pub fn is(&self, essence: &str) -> bool {
         self.essence.eq_ignore_ascii_case(essence.as_bytes())

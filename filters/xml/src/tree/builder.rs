@@ -59,11 +59,26 @@ struct Open {
     scope: ScopeId,
 }
 
+impl Document {
+    /// Makes room for the tree of a text of so many bytes.
+    fn reserve(&mut self, bytes: usize) {
+        // An ordinary message has a node for each ten bytes or so, and a quarter of it is text. A large one may be mostly
+        // text: what it needs more will be found as it comes.
+        let nodes = (bytes / 10).min(1 << 16);
+        self.tags.reserve(nodes);
+        self.links.reserve(nodes);
+        self.text.reserve((bytes >> 2).min(1 << 20));
+    }
+}
+
 impl TreeBuilder {
     /// For the first tree of a new document. Of the limits, those on nodes apply.
     #[must_use]
     pub fn new(limits: &Limits) -> Self {
-        Self::add_to(Document::default(), limits)
+        let mut document = Document::default();
+        // A small message fits in without growing.
+        document.reserve(1 << 10);
+        Self::add_to(document, limits)
     }
 
     /// For one more tree in a document: it comes behind all others in document order, and shares their names.
@@ -78,14 +93,9 @@ impl TreeBuilder {
         builder
     }
 
-    /// Makes room for the tree of a text of so many bytes.
-    pub(super) fn reserve(&mut self, bytes: usize) {
-        // An ordinary message has a node for each ten bytes or so, and a quarter of it is text. A large one may be mostly
-        // text: what it needs more will be found as it comes.
-        let nodes = (bytes / 10).min(1 << 16);
-        self.document.tags.reserve(nodes);
-        self.document.links.reserve(nodes);
-        self.document.text.reserve(bytes >> 2);
+    /// Makes room for the tree of a text of so many bytes. There need not be that many.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.document.reserve(bytes);
     }
 
     /// The document as it is so far. The nodes of the tree that is being built may be looked at when it is finished.

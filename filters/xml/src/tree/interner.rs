@@ -35,6 +35,15 @@ enum Place {
 }
 
 impl Interner {
+    /// How many bytes all take, about.
+    pub(super) fn bytes(&self) -> usize {
+        // A number in the table that is half empty, and, where the hash is of no use, the text in a map.
+        const ENTRY: usize = size_of::<Entry>() + 4 * size_of::<u32>();
+        const OVERFLOW: usize = 64;
+        let entries = self.entries.len().saturating_mul(ENTRY);
+        self.text.len().saturating_add(entries).saturating_add(self.overflow.len().saturating_mul(OVERFLOW))
+    }
+
     /// The number of a pair; a new one if it is new. `None` if there is no room for another.
     pub(super) fn intern(&mut self, with: u32, text: &str) -> Option<u32> {
         let hash = hash(with, text);

@@ -6,6 +6,7 @@
 
 mod builder;
 mod interner;
+mod mark;
 mod names;
 mod navigation;
 mod node;
@@ -14,6 +15,7 @@ mod scope;
 mod sink;
 
 pub use builder::{Attached, Full, TreeBuilder};
+pub use mark::Mark;
 pub use names::{NameId, Names, PrefixId, UriId};
 pub use navigation::{Ancestors, Attributes, Children};
 pub use node::{NodeId, NodeKind};
@@ -50,6 +52,12 @@ impl Document {
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.tags.is_empty()
+    }
+
+    /// How many bytes of text and values all nodes have.
+    #[must_use]
+    pub fn text_bytes(&self) -> usize {
+        self.text.len().saturating_add(self.values.len())
     }
 
     /// The names, namespaces and prefixes in use.

@@ -65,6 +65,15 @@ impl Default for Names {
 }
 
 impl Names {
+    /// How many bytes they take, about.
+    #[must_use]
+    pub fn bytes(&self) -> usize {
+        [&self.names, &self.uris, &self.prefixes]
+            .map(Interner::bytes)
+            .into_iter()
+            .fold(0, usize::saturating_add)
+    }
+
     /// The number of a namespace, a new one if it is new. `None` if there is no room for another.
     pub fn uri(&mut self, uri: &str) -> Option<UriId> {
         self.uris.intern(0, uri).map(UriId)

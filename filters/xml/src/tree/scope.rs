@@ -34,6 +34,16 @@ impl Scopes {
         Some(scope)
     }
 
+    /// How many declarations there are.
+    pub(super) fn len(&self) -> usize {
+        self.declarations.len()
+    }
+
+    /// Takes off all but the first so many: scopes that have others are gone.
+    pub(super) fn truncate(&mut self, declarations: usize) {
+        self.declarations.truncate(declarations);
+    }
+
     /// The declarations of `scope` that are not yet in `until`, the latest first.
     pub(super) fn between(
         &self,
@@ -54,10 +64,18 @@ impl Scopes {
     /// What is in scope, the latest declarations first: each prefix once, and none that was undeclared.
     pub(super) fn in_scope(&self, scope: ScopeId) -> impl Iterator<Item = (PrefixId, UriId)> + '_ {
         let all = move || self.between(scope, ScopeId::EMPTY);
+        let mut seen = 0_u128;
         all()
             .enumerate()
-            // A scope has few declarations (`Limits` says how many), so that looking through them is cheap.
-            .filter(move |(index, (prefix, _))| all().take(*index).all(|(later, _)| later != *prefix))
+            .filter(move |(index, (prefix, _))| match 1_u128.checked_shl(prefix.0) {
+                Some(bit) => {
+                    let is_new = seen & bit == 0;
+                    seen |= bit;
+                    is_new
+                }
+                // A document with that many prefixes has few of them in one scope (`Limits` says how many).
+                None => all().take(*index).all(|(later, _)| later != *prefix),
+            })
             .map(|(_, declaration)| declaration)
             .filter(|(_, uri)| *uri != UriId::NONE)
     }

@@ -11,17 +11,25 @@ const COMPARISONS_PER_STEP: usize = 8;
 ///
 /// A step is a node that is looked at or copied, an expression that is evaluated, 8 comparisons of nodes that are sorted,
 /// or 16 bytes of text that are read or written.
-/// As nothing is kept without being counted, steps bound memory too.
+/// As nothing is kept without being counted, steps bound memory too; how long a text may get that an expression makes can
+/// be bounded more tightly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     left: u64,
+    longest_text: usize,
 }
 
 impl Budget {
     /// So many steps.
     #[must_use]
     pub fn new(steps: u64) -> Self {
-        Self { left: steps }
+        Self { left: steps, longest_text: usize::MAX }
+    }
+
+    /// With no text longer than so many bytes.
+    #[must_use]
+    pub fn with_longest_text(self, bytes: usize) -> Self {
+        Self { longest_text: bytes, ..self }
     }
 
     /// The steps that are left.
@@ -54,6 +62,11 @@ impl Budget {
         self.charge(u64::try_from(bytes.wrapping_div(BYTES_PER_STEP)).unwrap_or(u64::MAX))
     }
 
+    /// Whether a text of so many bytes may be made.
+    pub(super) fn check_text(&self, bytes: usize) -> Result<(), EvaluateError> {
+        if bytes > self.longest_text { Err(EvaluateError::TextTooLong) } else { Ok(()) }
+    }
+
     /// Takes off what so many nodes cost that are handed on or copied: a step for each.
     #[inline]
     pub(super) fn charge_nodes(&mut self, nodes: usize) -> Result<(), EvaluateError> {
@@ -70,5 +83,12 @@ impl Budget {
     pub(super) fn charge_sort(&mut self, nodes: usize) -> Result<(), EvaluateError> {
         let rounds = usize::try_from(nodes.checked_ilog2().unwrap_or_default()).unwrap_or(usize::MAX);
         self.charge_comparisons(nodes.saturating_mul(rounds))
+    }
+
+    /// Takes off what it costs to look so many texts up among `known` ones, or to put that many into order: a comparison
+    /// of texts takes as long as four of nodes.
+    pub(super) fn charge_lookups(&mut self, texts: usize, known: usize) -> Result<(), EvaluateError> {
+        let rounds = usize::try_from(known.checked_ilog2().unwrap_or_default()).unwrap_or(usize::MAX);
+        self.charge_comparisons(texts.saturating_mul(rounds).saturating_mul(4))
     }
 }

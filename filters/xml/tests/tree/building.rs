@@ -102,3 +102,69 @@ fn a_document_holds_several_trees() {
     }
     assert!(!document.contains(first, second));
 }
+
+#[test]
+fn trees_can_be_taken_off_again() {
+    let limits = Limits::default();
+    let mut document = parse("<a xmlns:p='urn:p' k='v'>1<b/></a>");
+    let (shown, length, text) = (show(&document, NodeId::ROOT), document.len(), document.text_bytes());
+    let mark = document.mark();
+    for round in 0..3 {
+        // The names are there from the first round on.
+        let names = document.names().bytes();
+        let mut builder = TreeBuilder::add_to(document, &limits);
+        let uri = builder.names().uri("urn:q").unwrap();
+        let prefix = builder.names().prefix("q").unwrap();
+        let name = builder.names().name(uri, "c").unwrap();
+        builder.start_element(name, prefix).unwrap();
+        builder.declare(prefix, uri).unwrap();
+        builder.attribute(name, prefix, "value").unwrap();
+        builder.characters("ü").unwrap();
+        document = builder.finish().unwrap();
+        assert_eq!(document.names().bytes() > names, round == 0);
+
+        let root = document.roots()[1];
+        assert_eq!(show(&document, root), "({urn:q}c(@{urn:q}c=value 'ü'))");
+        assert_eq!(document.text_bytes(), text + "value".len() + "ü".len());
+        document.truncate(mark);
+        assert_eq!((document.len(), document.text_bytes()), (length, text));
+        assert_eq!(document.roots(), [NodeId::ROOT]);
+        assert_eq!(show(&document, NodeId::ROOT), shown);
+        walk(&document, NodeId::ROOT);
+        assert_eq!(document.mark(), mark);
+    }
+}
+
+#[test]
+fn each_prefix_is_in_scope_once_however_many_there_are() {
+    // Some get numbers that are beyond those that fit into a set of bits.
+    let many: String = (0..120).map(|n| format!(" xmlns:m{n}='urn:{n}'")).collect();
+    let text = format!(
+        "<r><a{many}/><b xmlns:x='urn:1' xmlns:y='urn:2' xmlns:z='urn:3' xmlns='urn:d'>\
+         <c xmlns:u='urn:4' xmlns:v='urn:5' xmlns:w='urn:6' xmlns:s='urn:7' xmlns:t='urn:8' xmlns:x='urn:9' \
+         xmlns:y='urn:10' xmlns=''><d xmlns:t='urn:11' xmlns:m1='urn:12'/></c></b></r>"
+    );
+    let document = parse(&text);
+    let innermost = walk(&document, NodeId::ROOT).pop().unwrap();
+    let mut found: Vec<_> = document
+        .in_scope(document.scope(innermost))
+        .map(|(prefix, uri)| {
+            format!("{}={}", document.names().prefix_text(prefix), document.names().uri_text(uri))
+        })
+        .collect();
+    found.sort_unstable();
+    assert_eq!(
+        found,
+        [
+            "m1=urn:12",
+            "s=urn:7",
+            "t=urn:11",
+            "u=urn:4",
+            "v=urn:5",
+            "w=urn:6",
+            "x=urn:9",
+            "y=urn:10",
+            "z=urn:3"
+        ]
+    );
+}

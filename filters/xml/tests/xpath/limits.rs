@@ -132,6 +132,26 @@ fn evaluation_ends_when_the_budget_is_spent() {
     assert_eq!(evaluate_with(&document, "1", 0), Err(EvaluateError::BudgetExceeded));
 }
 
+#[test]
+fn texts_that_are_made_are_bounded() {
+    let document = parse("<a>0123456789</a>");
+    for (expression, longest) in [
+        ("concat(/, /, '!')", 21),
+        ("concat(concat(/, /), /)", 30),
+        ("translate(/, '0', 'x')", 10),
+        // As far as can be told before it is made.
+        ("translate(/, '0', 'ü')", 40),
+    ] {
+        let compiled = compile(expression).unwrap();
+        let with = |bytes: usize| {
+            let mut budget = portcullis_xml::xpath::Budget::new(1000).with_longest_text(bytes);
+            compiled.string(&document, portcullis_xml::NodeId::ROOT, &mut budget).map(|_| ())
+        };
+        assert_eq!(with(longest), Ok(()), "{expression}");
+        assert_eq!(with(longest - 1), Err(EvaluateError::TextTooLong), "{expression}");
+    }
+}
+
 /// The steps that an expression takes on documents of one size and of four times that.
 fn growth(expression: &str) -> f64 {
     let steps = |count: usize| {

@@ -87,7 +87,8 @@ impl<'m> Compiler<'m> {
             compiled: Global { body: 0, slots: 0 },
             refers_to: Default::default(),
         };
-        if let Some(known) = self.globals.iter_mut().find(|known| known.name == name) {
+        let known = self.global_names.get(&name).copied();
+        if let Some(known) = known.and_then(|known| self.globals.get_mut(known)) {
             if known.precedence == declaration.precedence {
                 return Err(
                     element.error(CompileErrorKind::Duplicate { what: "global variable", name: name.local })
@@ -96,6 +97,7 @@ impl<'m> Compiler<'m> {
             *known = source(name);
             return Ok(());
         }
+        self.global_names.insert(name.clone(), self.globals.len());
         self.globals.push(source(name));
         Ok(())
     }

@@ -35,6 +35,7 @@ mod variables;
 pub use options::CompileOptions;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 use portcullis_xml::xpath::NamePool;
 
@@ -85,6 +86,8 @@ struct Compiler<'m> {
     template_names: BTreeMap<Expanded, usize>,
     templates: Vec<TemplateSource<'m>>,
     globals: Vec<GlobalSource<'m>>,
+    /// The places of the global variables.
+    global_names: BTreeMap<Expanded, usize>,
     attribute_sets: BTreeMap<Expanded, AttributeSet<'m>>,
     /// What stands for a namespace of the stylesheet in the result.
     aliases: BTreeMap<&'m str, &'m str>,
@@ -158,6 +161,7 @@ impl<'m> Compiler<'m> {
             template_names: BTreeMap::new(),
             templates: Vec::new(),
             globals: Vec::new(),
+            global_names: BTreeMap::new(),
             attribute_sets: BTreeMap::new(),
             aliases: BTreeMap::new(),
             decimal_formats: BTreeMap::new(),
@@ -185,10 +189,10 @@ impl<'m> Compiler<'m> {
     fn finish(mut self) -> Result<Program, CompileError> {
         self.order_keys()?;
         self.check_globals()?;
-        let media_type =
-            self.media_type.take().unwrap_or_else(|| output::default_media_type(&self.output).into());
         let rules = RuleSet::new(self.rules, self.modes.len());
+        let parameters = self.globals.iter().filter(|global| global.element.is("param"));
         Ok(Program {
+            parameters: parameters.map(|global| global.name.clone()).collect(),
             ops: self.ops,
             origins: self.origins,
             documents: self.loaded.modules.iter().map(|module| module.name.clone()).collect(),
@@ -202,9 +206,9 @@ impl<'m> Compiler<'m> {
             result_namespaces: self.result.namespaces.into_names(),
             scopes: self.scopes,
             decimal_formats: self.decimal_formats,
-            space: SpaceRules { rules: self.space.into_iter().map(|(rule, _)| rule).collect() },
+            space: Rc::new(SpaceRules { rules: self.space.into_iter().map(|(rule, _)| rule).collect() }),
             output: self.output,
-            media_type,
+            media_type: self.media_type,
             reads_last: self.reads_last,
         })
     }

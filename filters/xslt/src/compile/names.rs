@@ -46,9 +46,7 @@ impl<'m> Compiler<'m> {
                 None => return Err(element.error(CompileErrorKind::UndeclaredPrefix(prefix.into()))),
             },
         };
-        if uri == XMLNS
-            || namespace.is_none() && of == Named::Attribute && local == "xmlns" && prefix.is_empty()
-        {
+        if uri == XMLNS || uri.is_empty() && of == Named::Attribute && local == "xmlns" {
             return Err(element
                 .value_error("name", "the name of an element or an attribute: it is one of a declaration"));
         }

@@ -4,7 +4,8 @@ use super::Compiler;
 use super::context::Situation;
 use super::element::Element;
 use crate::error::CompileError;
-use crate::program::{Level, Number, NumberSource, Op};
+use crate::number::NumberFormat;
+use crate::program::{Format, Level, Number, NumberSource, Op};
 use crate::qname;
 
 impl<'m> Compiler<'m> {
@@ -41,9 +42,13 @@ impl<'m> Compiler<'m> {
         // The sequences are the same for all languages, and each has one alphabet.
         self.optional_value_template(element, "lang")?;
         self.optional_value_template(element, "letter-value")?;
+        let format = self.value_template_or(element, "format", "1")?;
         let number = Number {
             source,
-            format: self.value_template_or(element, "format", "1")?,
+            format: match format.constant() {
+                Some(format) => Format::Known(NumberFormat::parse(format)),
+                None => Format::Computed(format),
+            },
             grouping_separator: self.optional_value_template(element, "grouping-separator")?,
             grouping_size: self.optional_value_template(element, "grouping-size")?,
         };

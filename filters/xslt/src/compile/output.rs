@@ -4,15 +4,7 @@ use super::Compiler;
 use super::element::Element;
 use crate::error::CompileError;
 use crate::qname;
-use crate::result::{DocumentType, Indent, Method, OutputFormat, Standalone, XmlDeclaration};
-
-/// The media type of a result that says none itself.
-pub(super) fn default_media_type(format: &OutputFormat) -> &'static str {
-    match format.method {
-        Method::Text => "text/plain",
-        Method::Xml | Method::Unspecified => "text/xml",
-    }
-}
+use crate::result::{DocumentType, Indent, Method, Standalone, XmlDeclaration};
 
 impl<'m> Compiler<'m> {
     /// What is said later prevails, attribute by attribute; elements for CDATA sections add up.

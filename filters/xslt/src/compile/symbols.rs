@@ -1,10 +1,10 @@
 //! What the names of a stylesheet stand for.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use portcullis_xml::xpath::ast::Type;
 
-use crate::program::{NameIndex, NamespaceIndex, PrefixedName, SlotNumber};
+use crate::program::{GLOBAL, NameIndex, NamespaceIndex, PrefixedName, SlotNumber};
 use crate::qname::Expanded;
 
 /// Numbers names from 0, in the order of first sight.
@@ -71,19 +71,27 @@ pub(super) struct VariableSymbol {
 /// The variables that can be seen.
 #[derive(Debug, Default)]
 pub(super) struct Variables {
-    globals: Vec<VariableSymbol>,
-    locals: Vec<VariableSymbol>,
+    globals: BTreeMap<Expanded, VariableSymbol>,
+    /// No two that can be seen have one name.
+    locals: BTreeMap<Expanded, VariableSymbol>,
+    /// The names of the local ones, in the order in which they were declared.
+    declared: Vec<Expanded>,
+    /// The slots that hold fragments.
+    fragments: BTreeSet<SlotNumber>,
     next: SlotNumber,
 }
 
 impl Variables {
     pub(super) fn add_global(&mut self, symbol: VariableSymbol) {
-        self.globals.push(symbol);
+        self.note(&symbol);
+        self.globals.insert(symbol.name.clone(), symbol);
     }
 
     /// Begins a template: no local variables.
     pub(super) fn enter(&mut self) {
         self.locals.clear();
+        self.declared.clear();
+        self.fragments = self.fragments.split_off(&GLOBAL);
         self.next = 0;
     }
 
@@ -100,31 +108,39 @@ impl Variables {
     }
 
     pub(super) fn is_local(&self, name: &Expanded) -> bool {
-        self.locals.iter().any(|local| local.name == *name)
+        self.locals.contains_key(name)
     }
 
     pub(super) fn declare(&mut self, symbol: VariableSymbol) {
-        self.locals.push(symbol);
+        self.note(&symbol);
+        self.declared.push(symbol.name.clone());
+        self.locals.insert(symbol.name.clone(), symbol);
     }
 
     /// How many local variables can be seen: what [`leave`](Self::leave) takes.
     pub(super) fn visible(&self) -> usize {
-        self.locals.len()
+        self.declared.len()
     }
 
     pub(super) fn leave(&mut self, visible: usize) {
-        self.locals.truncate(visible);
+        for name in self.declared.drain(visible.min(self.declared.len())..) {
+            self.locals.remove(&name);
+        }
     }
 
     pub(super) fn find(&self, namespace: &str, local: &str) -> Option<&VariableSymbol> {
-        let is_it =
-            |symbol: &&VariableSymbol| &*symbol.name.namespace == namespace && &*symbol.name.local == local;
-        self.locals.iter().rev().find(is_it).or_else(|| self.globals.iter().find(is_it))
+        let name = Expanded { namespace: namespace.into(), local: local.into() };
+        self.locals.get(&name).or_else(|| self.globals.get(&name))
     }
 
     pub(super) fn is_fragment(&self, slot: SlotNumber) -> bool {
-        let all = self.locals.iter().chain(&self.globals);
-        all.filter(|symbol| symbol.slot == slot).any(|symbol| symbol.holds == Holds::Fragment)
+        self.fragments.contains(&slot)
+    }
+
+    fn note(&mut self, symbol: &VariableSymbol) {
+        if symbol.holds == Holds::Fragment {
+            self.fragments.insert(symbol.slot);
+        }
     }
 }
 

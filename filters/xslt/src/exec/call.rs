@@ -9,6 +9,7 @@ use super::frame::{Application, Call, Focus, Frame, Loop, Nodes};
 use super::machine::Machine;
 use crate::error::TransformErrorKind;
 use crate::expression::Shape;
+use crate::fragments::is_fragment;
 use crate::pattern::Among;
 use crate::program::{Address, Apply, Op, Program, Selection, Template};
 use crate::result::Receiver;
@@ -27,17 +28,19 @@ impl<'p> Machine<'p, '_> {
             return Err(Failure::Depth);
         }
         self.depth = self.depth.saturating_add(1);
+        let trees = self.trees.len();
         self.frames.push(Frame::Call(Call {
             return_to,
             focus: self.focus,
             base: self.base,
             given: core::mem::replace(&mut self.given, given),
             arguments: self.arguments.len(),
+            trees,
         }));
         self.base = self.locals.len();
         self.locals.extend(slots);
         self.next = body;
-        Ok(())
+        self.check_kept(0)
     }
 
     /// Comes back; `false` if there is nowhere to come back to.
@@ -50,6 +53,7 @@ impl<'p> Machine<'p, '_> {
         self.given = call.given;
         self.focus = call.focus;
         self.next = call.return_to;
+        self.release_trees(call.trees);
         true
     }
 
@@ -85,12 +89,18 @@ impl<'p> Machine<'p, '_> {
     /// take no more room than a loop.
     fn replace(&mut self, template: &Template, first_argument: usize) {
         let Some(Frame::Call(call)) = self.frames.last() else { return };
+        let trees = call.trees;
         let kept = call.arguments.min(first_argument);
         self.arguments.remove(kept..first_argument);
         self.given = kept..self.arguments.len();
         self.locals.truncate(self.base);
         self.locals.extend(template.slots);
         self.next = template.body;
+        // What the template was doing is gone; its trees are, unless it hands one on.
+        let handed_on = self.arguments.get(self.given.clone());
+        if self.trees.len() > trees && !handed_on.iter().any(|value| is_fragment(value, &self.document)) {
+            self.release_trees(trees);
+        }
     }
 
     /// `xsl:apply-templates`
@@ -98,6 +108,7 @@ impl<'p> Machine<'p, '_> {
         let end = self.arguments.len();
         let start = end.saturating_sub(usize::try_from(apply.arguments).unwrap_or(usize::MAX));
         let (nodes, size) = self.select(&apply.selection)?;
+        self.list(nodes.bytes())?;
         self.frames.push(Frame::Apply(Application {
             nodes,
             position: 0,
@@ -146,6 +157,7 @@ impl<'p> Machine<'p, '_> {
         let Some(node) = application.nodes.take(&self.document) else {
             self.focus = application.focus;
             self.arguments.truncate(application.arguments.start);
+            self.listed = self.listed.saturating_sub(application.nodes.bytes());
             self.frames.pop();
             return Ok(());
         };
@@ -217,16 +229,24 @@ impl<'p> Machine<'p, '_> {
             return Ok(());
         };
         let size = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
-        self.frames.push(Frame::Loop(Loop { nodes, taken: 1, focus: self.focus }));
+        self.list(size_of_val::<[NodeId]>(&nodes))?;
+        self.frames.push(Frame::Loop(Loop { nodes, taken: 1, focus: self.focus, trees: self.trees.len() }));
         self.focus.context = Context { node: first, position: 1, size };
         // There is no current rule in a loop (section 5.6).
         self.focus.rule = None;
         Ok(())
     }
 
+    /// A list of nodes that takes so many bytes will be there for a while.
+    fn list(&mut self, bytes: usize) -> Result<()> {
+        self.listed = self.listed.saturating_add(bytes);
+        if bytes == 0 { Ok(()) } else { self.check_kept(0) }
+    }
+
     /// Goes to the next node, whose instructions are at `body`, or leaves the loop.
     pub(super) fn again(&mut self, body: Address) {
         let Some(Frame::Loop(frame)) = self.frames.last_mut() else { return };
+        let trees = frame.trees;
         match frame.nodes.get(frame.taken).copied() {
             Some(node) => {
                 frame.taken = frame.taken.saturating_add(1);
@@ -236,8 +256,11 @@ impl<'p> Machine<'p, '_> {
             }
             None => {
                 self.focus = frame.focus;
+                self.listed = self.listed.saturating_sub(size_of_val::<[NodeId]>(&frame.nodes));
                 self.frames.pop();
             }
         }
+        // The variables of the round are gone.
+        self.release_trees(trees);
     }
 }

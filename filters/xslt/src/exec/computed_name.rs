@@ -30,15 +30,19 @@ impl<'p> Machine<'p, '_> {
                 None => return Err(unusable("no namespace is bound to its prefix")),
             },
         };
-        let declares = namespace.is_none() && computed.of == Named::Attribute && &*name == "xmlns";
+        let declares = uri.is_empty() && computed.of == Named::Attribute && local == "xmlns";
         if uri == XMLNS || declares {
             return Err(unusable("it is one of a namespace declaration"));
         }
         let prefix = if (prefix == "xml") == (uri == XML) && prefix != "xmlns" { prefix } else { "" };
         self.budget.charge_bytes(name.len().saturating_add(uri.len()))?;
         let names = self.document.names_mut();
+        let before = names.bytes();
         let interned = names.uri(uri).and_then(|uri| names.name(uri, local)).zip(names.prefix(prefix));
         let (name, prefix) = interned.ok_or(Failure::Nodes)?;
+        // Names stay to the end.
+        let more = names.bytes().saturating_sub(before);
+        self.keep(more)?;
         Ok(ResultName { name, prefix })
     }
 }

@@ -6,7 +6,7 @@ use portcullis_xml::xpath::{Context, Evaluation, Value};
 use portcullis_xml::{NodeId, NodeKind};
 
 use super::environment::{Surroundings, owned};
-use super::error::{Failure, Result};
+use super::error::Result;
 use super::machine::Machine;
 use super::values::bytes_of;
 use crate::expression::{Expression, Part, Shape, ValueTemplate};
@@ -76,14 +76,6 @@ impl<'p> Machine<'p, '_> {
         self.budget.charge_bytes(bytes)?;
         self.kept = self.kept.saturating_add(bytes);
         self.check_kept(0)
-    }
-
-    fn check_kept(&self, more: usize) -> Result<()> {
-        let all = [self.kept, self.locals.bytes(), self.arguments.bytes(), more];
-        if all.into_iter().fold(0, usize::saturating_add) > self.limits.temporary_bytes {
-            return Err(Failure::Kept);
-        }
-        Ok(())
     }
 
     /// Writes the string-value of an expression as text.

@@ -39,6 +39,8 @@ pub(super) struct Call {
     pub(super) given: Range<usize>,
     /// How many arguments there are to be again.
     pub(super) arguments: usize,
+    /// How many temporary trees there were.
+    pub(super) trees: usize,
 }
 
 /// `xsl:for-each`
@@ -49,6 +51,8 @@ pub(super) struct Loop {
     pub(super) taken: usize,
     /// What there was before.
     pub(super) focus: Focus,
+    /// How many temporary trees there were.
+    pub(super) trees: usize,
 }
 
 /// Nodes that templates are applied to.
@@ -76,6 +80,14 @@ pub(super) enum Nodes {
 }
 
 impl Nodes {
+    /// How many bytes the list takes, if there is one.
+    pub(super) fn bytes(&self) -> usize {
+        match self {
+            Self::List(nodes, _) => size_of_val::<[NodeId]>(nodes),
+            Self::Contents(..) | Self::Siblings(_) => 0,
+        }
+    }
+
     pub(super) fn take(&mut self, document: &Document) -> Option<NodeId> {
         if let Self::Contents(attributes, element) = self {
             match attributes.next() {

@@ -148,7 +148,10 @@ impl<'p> Machine<'p, '_> {
         let node = self.focus.context.node;
         match self.document.kind(node) {
             NodeKind::Root => self.next = content,
-            NodeKind::Element => copy_element(&mut self.writer, &self.document, node)?,
+            NodeKind::Element => {
+                let looked_at = copy_element(&mut self.writer, &self.document, node)?;
+                self.budget.charge(looked_at)?;
+            }
             _ => {
                 self.budget.charge_bytes(self.document.string_value(node).len())?;
                 copy_of(&mut self.writer, &self.document, node)?;
@@ -160,6 +163,7 @@ impl<'p> Machine<'p, '_> {
 
     fn message(&mut self, afterwards: Afterwards) -> Result<()> {
         let fragment = self.writer.end_fragment()?;
+        let trees = self.trees.len();
         let root;
         let text = match fragment.as_text() {
             Some(text) => text,
@@ -170,6 +174,7 @@ impl<'p> Machine<'p, '_> {
         };
         let end = (0..=MESSAGE_BYTES.min(text.len())).rev().find(|end| text.is_char_boundary(*end));
         self.messages.message(text.get(..end.unwrap_or_default()).unwrap_or_default());
+        self.release_trees(trees);
         match afterwards {
             Afterwards::Continue => Ok(()),
             Afterwards::Terminate => Err(TransformErrorKind::Terminated.into()),

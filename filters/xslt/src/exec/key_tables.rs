@@ -78,12 +78,17 @@ impl<'p> Machine<'p, '_> {
             if !self.matches(pattern, node)? {
                 continue;
             }
+            // What goes beyond that is not added: it will fail as a whole.
+            let room = self.limits.temporary_bytes.saturating_sub(self.kept);
             let bytes = self.evaluate_for(node, value, Context::of(node), |value, document| match value {
                 Value::Nodes(values) => {
                     let mut bytes = values.len().saturating_mul(ENTRY);
                     for value in values.iter() {
                         let value = document.string_value(*value);
                         bytes = bytes.saturating_add(value.len());
+                        if bytes > room {
+                            break;
+                        }
                         table.add(value, node);
                     }
                     bytes

@@ -9,6 +9,7 @@ use core::ops::Range;
 use super::error::{Failure, Result};
 use super::frame::{Application, Focus, Frame, Nodes};
 use super::key_tables::KeyTable;
+use super::trees::Trees;
 use super::values::{Arguments, Values};
 use crate::error::{Place, TransformError, TransformErrorKind};
 use crate::limits::TransformLimits;
@@ -21,8 +22,8 @@ use crate::source::Source;
 
 /// How much output any input may have, whatever its size.
 const OUTPUT_FOR_ALL: usize = 64 << 10;
-/// Attributes written to one element.
-const ATTRIBUTES: usize = 1024;
+/// Attributes written to one element. In a temporary tree, each is compared with those before it.
+const ATTRIBUTES: usize = 256;
 
 /// A transformation that is going on.
 pub(super) struct Machine<'p, 'h> {
@@ -57,7 +58,10 @@ pub(super) struct Machine<'p, 'h> {
     pub(super) given: Range<usize>,
     pub(super) globals: Vec<GlobalValue>,
     pub(super) keys: Vec<Option<KeyTable>>,
-    /// How many bytes are kept besides locals and arguments.
+    pub(super) trees: Trees,
+    /// How many bytes the node lists of loops and of templates being applied take.
+    pub(super) listed: usize,
+    /// How many bytes are kept to the end.
     pub(super) kept: usize,
     /// A string that is not in use, for its memory.
     pub(super) scratch: String,
@@ -113,13 +117,12 @@ impl<'p, 'h> Machine<'p, 'h> {
             parameters,
             messages,
             limits,
-            document,
             pool,
             bindings,
             result_names,
             result_namespaces,
             writer: ResultWriter::new(&program.output, result_limits),
-            budget: Budget::new(limits.steps),
+            budget: Budget::new(limits.steps).with_longest_text(limits.temporary_bytes),
             at: Program::BUILT_IN,
             next: Program::BUILT_IN,
             frames: vec![Frame::Apply(root)],
@@ -131,7 +134,10 @@ impl<'p, 'h> Machine<'p, 'h> {
             given: 0..0,
             globals: program.globals.iter().map(|_| GlobalValue::Unknown).collect(),
             keys: program.keys.iter().map(|_| None).collect(),
+            trees: Trees::new(&document),
+            listed: 0,
             kept: 0,
+            document,
             scratch: String::new(),
         }
     }

@@ -18,6 +18,7 @@ mod numbering;
 mod place;
 mod selection;
 mod store;
+mod trees;
 mod values;
 mod walk;
 

@@ -49,6 +49,7 @@ impl<'p> Machine<'p, '_> {
                             text.len()
                         })?;
                         self.budget.charge_bytes(bytes.saturating_mul(4))?;
+                        self.check_kept(table.bytes())?;
                     }
                 }
             }

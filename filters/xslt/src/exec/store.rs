@@ -23,6 +23,7 @@ impl Machine<'_, '_> {
         match slot.checked_sub(GLOBAL) {
             Some(global) => {
                 // It stays to the end.
+                self.trees.keep_all();
                 self.kept = self.kept.saturating_add(bytes_of(&value));
                 if let Some(known) = self.globals.get_mut(index(global)) {
                     *known = GlobalValue::Known(value);
@@ -40,6 +41,9 @@ impl Machine<'_, '_> {
 
     pub(super) fn build(&mut self, fragment: &Fragment) -> Result<NodeId> {
         let limits = self.tree_limits();
+        self.budget.charge(fragment.len())?;
+        self.check_kept(fragment.text_bytes())?;
+        self.trees.begin(&self.document);
         let mut tree = TreeBuilder::add_to(core::mem::take(&mut self.document), &limits);
         fragment.build(&mut tree)?;
         self.document = tree.finish()?;
@@ -50,6 +54,7 @@ impl Machine<'_, '_> {
     pub(super) fn take_argument(&mut self, name: u32, slot: SlotNumber) -> Result<bool> {
         let given = self.given.clone();
         // Those of a call are for this template alone; those of `xsl:apply-templates` are for others too.
+        self.budget.charge(u64::try_from(given.len()).unwrap_or(u64::MAX) >> 4)?;
         let is_call = matches!(self.frames.last(), Some(Frame::Call(call)) if call.arguments <= given.start);
         let value = if is_call {
             self.arguments.take(given, name)

@@ -21,9 +21,9 @@ impl Values {
         self.values.len()
     }
 
-    /// How many bytes of text and node lists there are.
+    /// How many bytes they take, with their text and node lists.
     pub(super) fn bytes(&self) -> usize {
-        self.bytes
+        self.values.len().saturating_mul(size_of::<Value<'_>>()).saturating_add(self.bytes)
     }
 
     pub(super) fn get(&self, range: Range<usize>) -> &[Value<'static>] {
@@ -91,6 +91,11 @@ impl Arguments {
         self.values.push(value);
     }
 
+    /// The values of those in the range.
+    pub(super) fn get(&self, given: Range<usize>) -> &[Value<'static>] {
+        self.values.get(given)
+    }
+
     /// The argument of a name among those in the range.
     pub(super) fn find(&self, given: Range<usize>, name: u32) -> Option<&Value<'static>> {
         let names = self.names.get(given.clone()).unwrap_or_default();
@@ -132,6 +137,8 @@ mod tests {
 
     use super::*;
 
+    const PLACE: usize = size_of::<Value<'_>>();
+
     fn text(text: &'static str) -> Value<'static> {
         Value::String(Cow::Borrowed(text))
     }
@@ -142,11 +149,11 @@ mod tests {
         values.push(text("abc"));
         values.extend(2);
         values.set(1, text("defg"));
-        assert_eq!((values.len(), values.bytes()), (3, 7));
+        assert_eq!((values.len(), values.bytes()), (3, 3 * PLACE + 7));
         values.set(1, text("x"));
-        assert_eq!(values.bytes(), 4);
+        assert_eq!(values.bytes(), 3 * PLACE + 4);
         values.remove(0..1);
-        assert_eq!((values.len(), values.bytes()), (2, 1));
+        assert_eq!((values.len(), values.bytes()), (2, 2 * PLACE + 1));
         values.truncate(0);
         assert_eq!((values.len(), values.bytes()), (0, 0));
         values.truncate(5);
@@ -162,9 +169,9 @@ mod tests {
         assert_eq!(arguments.find(1..3, 1), Some(&text("inner")));
         assert_eq!(arguments.find(1..3, 3), None);
         assert_eq!(arguments.take(1..2, 2), Some(text("b")));
-        assert_eq!(arguments.bytes(), 10);
+        assert_eq!(arguments.bytes(), 3 * PLACE + 10);
         arguments.remove(0..1);
-        assert_eq!((arguments.len(), arguments.bytes()), (2, 5));
+        assert_eq!((arguments.len(), arguments.bytes()), (2, 2 * PLACE + 5));
         assert_eq!(arguments.find(0..1, 1), None);
     }
 }

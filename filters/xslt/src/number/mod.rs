@@ -24,6 +24,9 @@ struct Token {
     sequence: Sequence,
 }
 
+/// No whole number has more digits than this, nor more letters or Roman numerals.
+const MOST_DIGITS: usize = 20;
+
 /// What a list is numbered with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Sequence {
@@ -81,6 +84,22 @@ impl NumberFormat {
             tokens.push(Token { separator: "".into(), sequence: Sequence::Decimal(Digits::ASCII, 1) });
         }
         Self { prefix, tokens, suffix: separator.into() }
+    }
+
+    /// No list of so many numbers takes more bytes than this.
+    pub(crate) fn most_bytes(&self, numbers: usize, grouping: Option<&Grouping>) -> usize {
+        let width = |token: &Token| match token.sequence {
+            // Digits take up to three bytes each.
+            Sequence::Decimal(_, width) => width.max(MOST_DIGITS).saturating_mul(3),
+            Sequence::Letters(_) | Sequence::Roman(_) => MOST_DIGITS,
+        };
+        let between =
+            grouping.filter(|grouping| grouping.size > 0).map_or(0, |grouping| grouping.separator.len());
+        let widest = self.tokens.iter().take(numbers).map(width).max().unwrap_or_default();
+        let separator =
+            self.tokens.iter().take(numbers).map(|token| token.separator.len()).max().unwrap_or_default();
+        let number = widest.saturating_mul(between.saturating_add(1)).saturating_add(separator.max(1));
+        numbers.saturating_mul(number).saturating_add(self.prefix.len()).saturating_add(self.suffix.len())
     }
 
     /// Appends a list of numbers. If there are none, that is the prefix and the suffix.

@@ -46,10 +46,31 @@ struct Mode {
 /// Rules for nodes with names.
 #[derive(Debug, Default, Clone)]
 struct Named {
-    /// By the name's place in the pool.
+    /// Those for one name, by its place in the pool.
     by_name: BTreeMap<usize, Vec<usize>>,
-    /// For all other names.
+    /// Those for any name.
     others: Vec<usize>,
+}
+
+/// Two lists of rules as one, in the order in which the rules are tried.
+struct Candidates<'a> {
+    named: &'a [usize],
+    others: &'a [usize],
+}
+
+impl Iterator for Candidates<'_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<usize> {
+        let list = match (self.named.first(), self.others.first()) {
+            (Some(named), Some(other)) if named < other => &mut self.named,
+            (Some(_), None) => &mut self.named,
+            _ => &mut self.others,
+        };
+        let (first, rest) = list.split_first()?;
+        *list = rest;
+        Some(*first)
+    }
 }
 
 /// Which rules may be chosen.
@@ -68,12 +89,6 @@ impl RuleSet {
             descending.then(b.order.cmp(&a.order))
         });
         let mut set = Self { rules, modes: vec![Mode::default(); modes] };
-        // Names first: a rule for all elements is also put into the list of each name.
-        for rule in &set.rules {
-            if let (Some(mode), Some((kind, name))) = (set.modes.get_mut(rule.mode), rule.name()) {
-                mode.named(kind).by_name.entry(name).or_default();
-            }
-        }
         for (index, rule) in set.rules.iter().enumerate() {
             if let Some(mode) = set.modes.get_mut(rule.mode) {
                 mode.add(index, rule);
@@ -98,11 +113,11 @@ impl RuleSet {
             }
         };
         for index in mode.candidates(node, matching) {
-            let Some(rule) = self.rules.get(*index) else { continue };
+            let Some(rule) = self.rules.get(index) else { continue };
             if range.contains(&rule.precedence)
                 && (rule.pattern.is_plain() || matching.matches_alternative(&rule.pattern, node)?)
             {
-                return Ok(Some(*index));
+                return Ok(Some(index));
             }
         }
         Ok(None)
@@ -137,23 +152,21 @@ impl Mode {
         let Some(step) = rule.pattern.steps.first() else {
             self.root.push(index);
             if matches!(rule.pattern.anchor, Anchor::Nodes(_)) {
-                self.elements.add(index);
-                self.attributes.add(index);
+                self.elements.others.push(index);
+                self.attributes.others.push(index);
                 self.add_leaves(index);
             }
             return;
         };
         if let Some((kind, name)) = rule.name() {
-            if let Some(list) = self.named(kind).by_name.get_mut(&name) {
-                list.push(index);
-            }
+            self.named(kind).by_name.entry(name).or_default().push(index);
             return;
         }
         match (&step.test, step.kind) {
-            (NodeTest::Any | NodeTest::Namespace(_), kind) => self.named(kind).add(index),
-            (NodeTest::Node, StepKind::Attribute) => self.attributes.add(index),
+            (NodeTest::Any | NodeTest::Namespace(_), kind) => self.named(kind).others.push(index),
+            (NodeTest::Node, StepKind::Attribute) => self.attributes.others.push(index),
             (NodeTest::Node, StepKind::Child) => {
-                self.elements.add(index);
+                self.elements.others.push(index);
                 self.add_leaves(index);
             }
             (NodeTest::Text, StepKind::Child) => self.text.push(index),
@@ -172,27 +185,23 @@ impl Mode {
         self.instruction.push(index);
     }
 
-    fn candidates(&self, node: NodeId, matching: &Matching<'_, '_>) -> &[usize] {
+    fn candidates(&self, node: NodeId, matching: &Matching<'_, '_>) -> Candidates<'_> {
         let document = matching.document;
         let place = || document.name(node).and_then(|name| matching.names.place(name));
-        match document.kind(node) {
-            NodeKind::Element => self.elements.of(place()),
-            NodeKind::Attribute => self.attributes.of(place()),
-            NodeKind::Text => &self.text,
-            NodeKind::Comment => &self.comment,
-            NodeKind::ProcessingInstruction => &self.instruction,
-            NodeKind::Root => &self.root,
-        }
+        let (named, others): (&[usize], _) = match document.kind(node) {
+            NodeKind::Element => (self.elements.of(place()), &self.elements.others),
+            NodeKind::Attribute => (self.attributes.of(place()), &self.attributes.others),
+            NodeKind::Text => (&[], &self.text),
+            NodeKind::Comment => (&[], &self.comment),
+            NodeKind::ProcessingInstruction => (&[], &self.instruction),
+            NodeKind::Root => (&[], &self.root),
+        };
+        Candidates { named, others }
     }
 }
 
 impl Named {
-    fn add(&mut self, index: usize) {
-        self.others.push(index);
-        self.by_name.values_mut().for_each(|list| list.push(index));
-    }
-
     fn of(&self, place: Option<usize>) -> &[usize] {
-        place.and_then(|place| self.by_name.get(&place)).unwrap_or(&self.others)
+        place.and_then(|place| self.by_name.get(&place)).map(Vec::as_slice).unwrap_or_default()
     }
 }

@@ -4,8 +4,11 @@ use portcullis_xml::tree::{Children, Document, NodeId, NodeKind};
 
 use super::{Receiver, ResultError, ResultName};
 
+/// How many nodes a namespace is worth: each is compared with those declared further in.
+const NAMESPACE: u64 = 4;
+
 /// Starts a copy of an element, with its namespaces and without its attributes and children. It is the caller's to end
-/// it.
+/// it. How many nodes' worth of namespaces there were to look at.
 ///
 /// # Errors
 /// If the result gets too large.
@@ -13,9 +16,10 @@ pub(crate) fn copy_element<R: Receiver>(
     to: &mut R,
     document: &Document,
     element: NodeId,
-) -> Result<(), ResultError> {
+) -> Result<u64, ResultError> {
     start(to, document, element)?;
-    to.namespaces_of(document, element)
+    let namespaces = u64::try_from(to.namespaces_of(document, element)?).unwrap_or(u64::MAX);
+    Ok(namespaces.saturating_mul(NAMESPACE))
 }
 
 fn copy_attribute<R: Receiver>(
@@ -28,7 +32,7 @@ fn copy_attribute<R: Receiver>(
     to.attribute(document.names(), name, document.string_value(attribute)).map(|_| ())
 }
 
-/// Copies a node with all that is in it; of a root, the children. How many nodes there were to look at.
+/// Copies a node with all that is in it; of a root, the children. How many nodes and namespaces there were to look at.
 ///
 /// # Errors
 /// If the result gets too large.
@@ -43,7 +47,7 @@ pub(crate) fn copy_of<R: Receiver>(
     match document.kind(node) {
         NodeKind::Root => open.push(document.children(node)),
         NodeKind::Element => {
-            copy_element(to, document, node)?;
+            count = count.saturating_add(copy_element(to, document, node)?);
             count = count.saturating_add(copy_attributes(to, document, node)?);
             open.push(document.children(node));
         }
@@ -56,6 +60,7 @@ pub(crate) fn copy_of<R: Receiver>(
                 // Its parent has the others already.
                 for (prefix, uri) in document.declarations(child) {
                     to.namespace(document.names(), prefix, uri)?;
+                    count = count.saturating_add(1);
                 }
                 count = count.saturating_add(copy_attributes(to, document, child)?).saturating_add(1);
                 open.push(document.children(child));

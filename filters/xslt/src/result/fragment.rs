@@ -29,6 +29,16 @@ enum Step {
 }
 
 impl Fragment {
+    /// How much there is to be built.
+    pub(crate) fn len(&self) -> u64 {
+        u64::try_from(self.steps.len()).unwrap_or(u64::MAX)
+    }
+
+    /// How many bytes of text it has.
+    pub(crate) fn text_bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// Its string-value, if it has text alone: the most frequent case, for which no tree is needed.
     #[must_use]
     pub(crate) fn as_text(&self) -> Option<&str> {

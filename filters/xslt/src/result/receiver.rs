@@ -35,16 +35,12 @@ pub(crate) trait Receiver {
     /// If the result gets too large.
     fn namespace(&mut self, names: &Names, prefix: PrefixId, uri: UriId) -> Result<(), ResultError>;
 
-    /// All namespace nodes of an element of `document`, the names of which are the ones that the result has.
+    /// All namespace nodes of an element of `document`, the names of which are the ones that the result has. How many
+    /// had to be looked at.
     ///
     /// # Errors
     /// If the result gets too large.
-    fn namespaces_of(&mut self, document: &Document, element: NodeId) -> Result<(), ResultError> {
-        for (prefix, uri) in document.in_scope(document.scope(element)) {
-            self.namespace(document.names(), prefix, uri)?;
-        }
-        Ok(())
-    }
+    fn namespaces_of(&mut self, document: &Document, element: NodeId) -> Result<usize, ResultError>;
 
     /// An attribute of the element that was just started, in place of one of the same name that it may have. It is
     /// left out ([`Attached::TooLate`]) if there are children already, or if there is no element.

@@ -13,9 +13,9 @@ use super::{Receiver, ResultError, ResultName};
 pub(crate) struct ResultLimits {
     /// Bytes of the output.
     pub(crate) output_bytes: usize,
-    /// Bytes of text in captures, all of them together, those that have ended included.
+    /// Bytes of text in the captures that there are, all of them together.
     pub(crate) capture_bytes: usize,
-    /// Nodes in fragments, all of them together, those that have ended included.
+    /// Nodes in the fragments that there are, all of them together.
     pub(crate) fragment_nodes: usize,
     /// Attributes written to one element; those that are replaced count, too.
     pub(crate) attributes: usize,
@@ -39,8 +39,16 @@ enum Serializer {
     Text(TextSerializer),
 }
 
+/// What is captured, and how much that is.
 #[derive(Debug)]
-enum Capture {
+struct Capture {
+    content: Content,
+    nodes: usize,
+    bytes: usize,
+}
+
+#[derive(Debug)]
+enum Content {
     Fragment(Recorder),
     /// A string, and how many elements are open in it: their content is no part of it.
     Text(String, usize),
@@ -62,7 +70,7 @@ impl ResultWriter {
 
     /// From here on, all goes to a fragment.
     pub(crate) fn begin_fragment(&mut self) {
-        self.captures.push(Capture::Fragment(Recorder::default()));
+        self.begin(Content::Fragment(Recorder::default()));
     }
 
     /// The fragment that was begun last.
@@ -70,8 +78,8 @@ impl ResultWriter {
     /// # Errors
     /// If there is none, or a string was begun after it.
     pub(crate) fn end_fragment(&mut self) -> Result<Fragment, ResultError> {
-        match self.captures.pop() {
-            Some(Capture::Fragment(recorder)) => Ok(recorder.finish()),
+        match self.end() {
+            Some(Content::Fragment(recorder)) => Ok(recorder.finish()),
             _ => Err(ResultError::Unbalanced),
         }
     }
@@ -80,7 +88,7 @@ impl ResultWriter {
     pub(crate) fn begin_string(&mut self) {
         let mut text = core::mem::take(&mut self.spare);
         text.clear();
-        self.captures.push(Capture::Text(text, 0));
+        self.begin(Content::Text(text, 0));
     }
 
     /// The string that was begun last.
@@ -88,8 +96,8 @@ impl ResultWriter {
     /// # Errors
     /// If there is none, or a fragment was begun after it.
     pub(crate) fn end_string(&mut self) -> Result<String, ResultError> {
-        match self.captures.pop() {
-            Some(Capture::Text(text, _)) => Ok(text),
+        match self.end() {
+            Some(Content::Text(text, _)) => Ok(text),
             _ => Err(ResultError::Unbalanced),
         }
     }
@@ -112,7 +120,30 @@ impl ResultWriter {
         }
     }
 
-    fn charge(&mut self, nodes: usize, bytes: usize) -> Result<(), ResultError> {
+    /// Trees of the document that is transformed are taken off: their scopes mean nothing any more.
+    pub(crate) fn forget_scopes(&mut self) {
+        if let Serializer::Xml(xml) = &mut self.output {
+            xml.forget_scopes();
+        }
+    }
+
+    fn begin(&mut self, content: Content) {
+        self.captures.push(Capture { content, nodes: 0, bytes: 0 });
+    }
+
+    fn end(&mut self) -> Option<Content> {
+        let Capture { content, nodes, bytes } = self.captures.pop()?;
+        self.recorded_nodes = self.recorded_nodes.saturating_sub(nodes);
+        self.captured_bytes = self.captured_bytes.saturating_sub(bytes);
+        Some(content)
+    }
+
+    /// The innermost capture takes so much more: a string takes no nodes.
+    fn charge_capture(&mut self, nodes: usize, bytes: usize) -> Result<(), ResultError> {
+        let Some(capture) = self.captures.last_mut() else { return Ok(()) };
+        let nodes = if let Content::Fragment(_) = capture.content { nodes } else { 0 };
+        capture.nodes = capture.nodes.saturating_add(nodes);
+        capture.bytes = capture.bytes.saturating_add(bytes);
         self.recorded_nodes = self.recorded_nodes.saturating_add(nodes);
         self.captured_bytes = self.captured_bytes.saturating_add(bytes);
         if self.recorded_nodes > self.limits.fragment_nodes {
@@ -124,61 +155,59 @@ impl ResultWriter {
         Ok(())
     }
 
-    /// The same for what is written to the innermost capture: a fragment takes nodes.
-    fn charge_capture(&mut self, nodes: usize, bytes: usize) -> Result<(), ResultError> {
-        match self.captures.last() {
-            None => Ok(()),
-            Some(Capture::Fragment(_)) => self.charge(nodes, bytes),
-            Some(Capture::Text(..)) => self.charge(0, bytes),
-        }
+    /// What is captured, if anything is, and the output.
+    fn target(&mut self) -> (Option<&mut Content>, &mut Serializer) {
+        (self.captures.last_mut().map(|capture| &mut capture.content), &mut self.output)
     }
 }
 
 impl Receiver for ResultWriter {
     fn start_element(&mut self, names: &Names, name: ResultName) -> Result<(), ResultError> {
         self.charge_capture(1, 0)?;
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.start_element(names, name)?,
             (None, Serializer::Text(_)) => {}
-            (Some(Capture::Fragment(recorder)), _) => recorder.start_element(name),
-            (Some(Capture::Text(_, skipped)), _) => *skipped = skipped.saturating_add(1),
+            (Some(Content::Fragment(recorder)), _) => recorder.start_element(name),
+            (Some(Content::Text(_, skipped)), _) => *skipped = skipped.saturating_add(1),
         }
         Ok(())
     }
 
     fn namespace(&mut self, names: &Names, prefix: PrefixId, uri: UriId) -> Result<(), ResultError> {
         self.charge_capture(1, 0)?;
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => {
                 xml.namespace(names, prefix, uri)?;
             }
-            (Some(Capture::Fragment(recorder)), _) => recorder.namespace(prefix, uri),
-            (None, Serializer::Text(_)) | (Some(Capture::Text(..)), _) => {}
+            (Some(Content::Fragment(recorder)), _) => recorder.namespace(prefix, uri),
+            (None, Serializer::Text(_)) | (Some(Content::Text(..)), _) => {}
         }
         Ok(())
     }
 
-    fn namespaces_of(&mut self, document: &Document, element: NodeId) -> Result<(), ResultError> {
-        match (self.captures.last(), &mut self.output) {
+    fn namespaces_of(&mut self, document: &Document, element: NodeId) -> Result<usize, ResultError> {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.namespaces_of(document, element),
-            (Some(Capture::Fragment(_)), _) => {
+            (Some(Content::Fragment(_)), _) => {
+                let mut count = 0_usize;
                 for (prefix, uri) in document.in_scope(document.scope(element)) {
                     self.namespace(document.names(), prefix, uri)?;
+                    count = count.saturating_add(1);
                 }
-                Ok(())
+                Ok(count)
             }
-            (None, Serializer::Text(_)) | (Some(Capture::Text(..)), _) => Ok(()),
+            (None, Serializer::Text(_)) | (Some(Content::Text(..)), _) => Ok(0),
         }
     }
 
     fn attribute(&mut self, names: &Names, name: ResultName, value: &str) -> Result<Attached, ResultError> {
         self.charge_capture(1, value.len())?;
         let limit = self.limits.attributes;
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.attribute(names, name, value),
             (None, Serializer::Text(_)) => Ok(Attached::Yes),
-            (Some(Capture::Fragment(recorder)), _) => recorder.attribute(name, value, limit),
-            (Some(Capture::Text(..)), _) => Ok(Attached::TooLate),
+            (Some(Content::Fragment(recorder)), _) => recorder.attribute(name, value, limit),
+            (Some(Content::Text(..)), _) => Ok(Attached::TooLate),
         }
     }
 
@@ -187,42 +216,42 @@ impl Receiver for ResultWriter {
             return Ok(());
         }
         self.charge_capture(1, text.len())?;
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.text(text)?,
             (None, Serializer::Text(output)) => output.text(text)?,
-            (Some(Capture::Fragment(recorder)), _) => recorder.text(text),
-            (Some(Capture::Text(string, 0)), _) => string.push_str(text),
-            (Some(Capture::Text(..)), _) => {}
+            (Some(Content::Fragment(recorder)), _) => recorder.text(text),
+            (Some(Content::Text(string, 0)), _) => string.push_str(text),
+            (Some(Content::Text(..)), _) => {}
         }
         Ok(())
     }
 
     fn comment(&mut self, text: &str) -> Result<(), ResultError> {
         self.charge_capture(1, text.len())?;
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.comment(text)?,
-            (Some(Capture::Fragment(recorder)), _) => recorder.comment(text),
-            (None, Serializer::Text(_)) | (Some(Capture::Text(..)), _) => {}
+            (Some(Content::Fragment(recorder)), _) => recorder.comment(text),
+            (None, Serializer::Text(_)) | (Some(Content::Text(..)), _) => {}
         }
         Ok(())
     }
 
     fn processing_instruction(&mut self, target: &str, data: &str) -> Result<(), ResultError> {
         self.charge_capture(1, target.len().saturating_add(data.len()))?;
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.processing_instruction(target, data)?,
-            (Some(Capture::Fragment(recorder)), _) => recorder.processing_instruction(target, data),
-            (None, Serializer::Text(_)) | (Some(Capture::Text(..)), _) => {}
+            (Some(Content::Fragment(recorder)), _) => recorder.processing_instruction(target, data),
+            (None, Serializer::Text(_)) | (Some(Content::Text(..)), _) => {}
         }
         Ok(())
     }
 
     fn end_element(&mut self) -> Result<(), ResultError> {
-        match (self.captures.last_mut(), &mut self.output) {
+        match self.target() {
             (None, Serializer::Xml(xml)) => xml.end_element()?,
             (None, Serializer::Text(_)) => {}
-            (Some(Capture::Fragment(recorder)), _) => recorder.end_element(),
-            (Some(Capture::Text(_, skipped)), _) => *skipped = skipped.saturating_sub(1),
+            (Some(Content::Fragment(recorder)), _) => recorder.end_element(),
+            (Some(Content::Text(_, skipped)), _) => *skipped = skipped.saturating_sub(1),
         }
         Ok(())
     }

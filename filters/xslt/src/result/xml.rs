@@ -4,7 +4,7 @@ mod naming;
 
 use core::ops::Range;
 
-use portcullis_xml::tree::{Attached, Document, Names, NodeId, PrefixId, ScopeId, UriId};
+use portcullis_xml::tree::{Attached, Names, ScopeId, UriId};
 
 use super::attributes::AttributeSet;
 use super::cdata::CdataNames;
@@ -128,43 +128,6 @@ impl XmlSerializer {
         self.attributes.start();
         self.state = State::Tag;
         self.check()
-    }
-
-    pub(super) fn namespace(
-        &mut self,
-        names: &Names,
-        prefix: PrefixId,
-        uri: UriId,
-    ) -> Result<Attached, ResultError> {
-        if self.state != State::Tag {
-            return Ok(Attached::TooLate);
-        }
-        let Some(binding) = self.scope.of_node(names, prefix, uri)? else { return Ok(Attached::TooLate) };
-        if let Binding::New(_) = binding {
-            self.declare(names, binding, uri);
-        }
-        self.check()?;
-        Ok(Attached::Yes)
-    }
-
-    pub(super) fn namespaces_of(&mut self, document: &Document, element: NodeId) -> Result<(), ResultError> {
-        if self.state != State::Tag {
-            return Ok(());
-        }
-        let scope = document.scope(element);
-        let parent = self.open.len().checked_sub(2).and_then(|parent| self.open.get(parent));
-        let mut all = true;
-        if parent.is_none_or(|parent| parent.namespaces != Some(scope)) {
-            let namespaces = self.in_scope.take(document, scope);
-            for (prefix, uri) in &namespaces {
-                all &= self.namespace(document.names(), *prefix, *uri)? == Attached::Yes;
-            }
-            self.in_scope.put_back(scope, namespaces);
-        }
-        if let Some(element) = self.open.last_mut() {
-            element.namespaces = all.then_some(scope);
-        }
-        Ok(())
     }
 
     pub(super) fn attribute(

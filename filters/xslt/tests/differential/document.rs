@@ -41,6 +41,23 @@ pub(crate) fn generate(random: &mut Random) -> String {
     out
 }
 
+/// A document of so many bytes, which are at least 100: a list of records like those of the others.
+pub(crate) fn of_size(random: &mut Random, bytes: usize) -> String {
+    const END: &str = "<!----></doc>";
+    let mut out = "<doc xmlns:p=\"urn:p\">".to_owned();
+    let mut record = String::new();
+    loop {
+        record.clear();
+        element(random, "a", 2, &mut record);
+        if out.len() + record.len() + END.len() > bytes {
+            break;
+        }
+        out.push_str(&record);
+    }
+    let padding = bytes.saturating_sub(out.len() + END.len());
+    out + "<!--" + &"x".repeat(padding) + "--></doc>"
+}
+
 fn element(random: &mut Random, name: &str, depth: usize, out: &mut String) {
     out.push('<');
     out.push_str(name);

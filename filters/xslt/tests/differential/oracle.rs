@@ -33,12 +33,13 @@ impl Oracle {
         found.map(|python| Self { python })
     }
 
-    pub(crate) fn ask(&self, pairs: &[Pair]) -> Vec<Answer> {
+    /// Under `name`, the pairs are written to a file.
+    pub(crate) fn ask(&self, name: &str, pairs: &[Pair]) -> Vec<Answer> {
         let lines: Vec<String> = pairs
             .iter()
             .map(|pair| format!("{} {}\n", hex::encode(&pair.stylesheet), hex::encode(&pair.document)))
             .collect();
-        let cases = Path::new(env!("CARGO_TARGET_TMPDIR")).join("differential-cases");
+        let cases = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
         std::fs::write(&cases, lines.concat()).unwrap();
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/differential/oracle.py");
         let answers = Command::new(&self.python).arg(script).arg(&cases).output().unwrap();

@@ -47,10 +47,13 @@ fn names_that_cannot_be_written_end_the_transformation() {
         "<xsl:element name='{*/@no}'/>",
         "<xsl:element name='{*/@bad}'/>",
         "<xsl:element name='{*/@prefixed}'/>",
-        "<e><xsl:attribute name='{*/@xmlns}'>1</xsl:attribute></e>",
+        "<e><xsl:attribute name='{*/@declaration}'>1</xsl:attribute></e>",
+        "<e><xsl:attribute name=' {*/@declaration}'>1</xsl:attribute></e>",
+        "<e><xsl:attribute name='{*/@declaration}' namespace=''>1</xsl:attribute></e>",
+        "<e><xsl:attribute name='p:{*/@declaration}' namespace=''>1</xsl:attribute></e>",
         "<xsl:processing-instruction name='{*/@xml}'/>",
     ] {
-        let kind = failure(content, "<a bad='1x' prefixed='q:x' xmlns='' xml='XML'/>");
+        let kind = failure(content, "<a bad='1x' prefixed='q:x' declaration='xmlns' xml='XML'/>");
         assert!(matches!(kind, TransformErrorKind::Name(_)), "{content}: {kind}");
     }
 }

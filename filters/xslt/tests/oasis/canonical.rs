@@ -25,7 +25,8 @@ const WRAPPER: &str = "output-of-the-case";
 /// The tree of an output.
 pub(crate) fn parse(output: &[u8]) -> Result<Document, Error> {
     let body = without_document_type(without_declaration(&decode(output)).trim());
-    let limits = Limits { document_bytes: 64 << 20, text_bytes: 16 << 20, ..Limits::default() };
+    let limits =
+        Limits { document_bytes: 64 << 20, text_bytes: 16 << 20, nodes: 1 << 22, ..Limits::default() };
     Document::parse(format!("<{WRAPPER}>{}</{WRAPPER}>", body.trim()).as_bytes(), &limits)
 }
 

@@ -2,18 +2,26 @@
 
 mod native;
 mod ours;
+mod transforming;
 
 use std::net::SocketAddr;
 
 use portcullis_testkit::envoy::{Cluster, EnvoyConfig, WasmPlugin, workspace_root};
 use serde_json::json;
 
-/// An Envoy with something in its chain of filters.
+pub use self::transforming::transforming;
+use crate::gateway::Config;
+
+/// A proxy with something in its chain of filters.
 pub struct Variant {
     pub name: &'static str,
     pub title: &'static str,
+    /// The variant that has nothing in the chain, with which this one is compared; the one that has nothing names
+    /// itself.
+    pub over: &'static str,
     pub takes: Takes,
-    pub config: EnvoyConfig,
+    pub returns: Returns,
+    pub config: Config,
 }
 
 /// What a variant answers well.
@@ -22,6 +30,13 @@ pub enum Takes {
     Anything,
     /// Messages alone, for it routes by what they say.
     Messages,
+}
+
+/// What becomes of replies.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Returns {
+    AsSent,
+    Transformed,
 }
 
 /// The servers that every variant can reach.
@@ -45,8 +60,12 @@ pub fn all(peers: Peers) -> Vec<Variant> {
     };
     let with = |policies: &[WasmPlugin]| policies.iter().cloned().fold(bare(), EnvoyConfig::filter);
     let sdk = |name| WasmPlugin::at(name, workspace_root().join(format!("dist/bench/{name}.wasm")));
-    let variant = |name, title, config| Variant { name, title, takes: Takes::Anything, config };
-    let routing = |name, title, config| Variant { name, title, takes: Takes::Messages, config };
+    let taking = |takes, name, title, config| {
+        let config = Config::Envoy(Box::new(config));
+        Variant { name, title, over: "bare", takes, returns: Returns::AsSent, config }
+    };
+    let variant = |name, title, config| taking(Takes::Anything, name, title, config);
+    let routing = |name, title, config| taking(Takes::Messages, name, title, config);
     let alone = |name, title, policy: &ours::Policy| variant(name, title, with(&[policy.alone()]));
 
     let (client_id, counted) = (ours::client_id(), ours::rate_limit(json!({})));

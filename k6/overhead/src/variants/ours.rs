@@ -1,6 +1,7 @@
 //! The suite's policies, in modules of their own and as links of a chain.
 
 use portcullis_testkit::envoy::{FailurePolicy, WasmPlugin};
+use portcullis_transform_workloads::Sheet;
 use serde_json::{Value, json};
 
 /// A policy and its document.
@@ -57,6 +58,14 @@ pub(super) fn soap_routing() -> Policy {
     content_router(&json!({"xpath": {
         "expression": "/soap11:Envelope/soap11:Header/t:routing", "value": {"matches": ROUTING},
     }}))
+}
+
+/// Replies, by a stylesheet.
+pub(super) fn xslt_transform(sheet: &Sheet) -> Policy {
+    let parameters: serde_json::Map<_, _> =
+        sheet.parameters.iter().map(|(name, value)| ((*name).to_owned(), json!({"text": value}))).collect();
+    let document = json!({"response": {"stylesheet": {"inline": sheet.text}, "parameters": parameters}});
+    Policy { name: "xslt-transform", document }
 }
 
 fn content_router(condition: &Value) -> Policy {

@@ -137,8 +137,13 @@ impl<'a> Evaluation<'a, '_> {
         }
         Ok(match comparison {
             Comparison::Equal => {
-                let (left, right) = (self.texts(left)?, self.texts(right)?);
                 let (few, many) = if left.len() < right.len() { (left, right) } else { (right, left) };
+                if let [only] = few {
+                    let only = Value::String(Cow::Borrowed(self.document.string_value(*only)));
+                    return self.any_of(comparison, many, only);
+                }
+                let (few, many) = (self.texts(few)?, self.texts(many)?);
+                self.budget.charge_lookups(few.len().saturating_add(many.len()), few.len())?;
                 let few: BTreeSet<&str> = few.into_iter().collect();
                 many.iter().any(|text| few.contains(text))
             }

@@ -72,13 +72,7 @@ impl<'a> Evaluation<'a, '_> {
     ) -> Result<Cow<'a, str>> {
         Ok(match (function, arguments) {
             (CoreFunction::String, [value]) => self.string(value, context)?,
-            (CoreFunction::Concat, parts) => {
-                let mut text = String::new();
-                for part in parts {
-                    text.push_str(&self.read(part, context)?);
-                }
-                Cow::Owned(text)
-            }
+            (CoreFunction::Concat, parts) => self.concat(parts, context)?,
             (CoreFunction::SubstringBefore, [text, part]) => {
                 let (text, part) = self.two_strings(text, part, context)?;
                 text::slice(text, |text| text.split_once(&*part).map_or("", |(before, _)| before))
@@ -96,13 +90,21 @@ impl<'a> Evaluation<'a, '_> {
                 let (start, length) = (self.number(start, context)?, self.number(length, context)?);
                 text::slice(text, |text| text::substring(text, start, Some(length)))
             }
-            (CoreFunction::NormalizeSpace, [text]) => text::normalize_space(self.read(text, context)?),
+            (CoreFunction::NormalizeSpace, [text]) => {
+                let text = self.read(text, context)?;
+                self.budget.charge_bytes(text.len())?;
+                text::normalize_space(text)
+            }
             (CoreFunction::Translate, [text, from, to]) => {
                 let text = self.read(text, context)?;
                 let (from, to) = (self.read(from, context)?, self.read(to, context)?);
-                let translated = text::translate(&text, &from, &to);
-                self.budget.charge_bytes(translated.len())?;
-                Cow::Owned(translated)
+                // What is not ASCII is looked up.
+                self.budget.charge_bytes(from.len().saturating_mul(4))?;
+                // A character may become one of four bytes.
+                let longest = text.len().saturating_mul(if to.is_ascii() { 1 } else { 4 });
+                self.budget.check_text(longest)?;
+                self.budget.charge_bytes(longest)?;
+                Cow::Owned(text::translate(&text, &from, &to))
             }
             (CoreFunction::LocalName, [nodes]) => {
                 let node = self.first(nodes, context)?;
@@ -118,6 +120,18 @@ impl<'a> Evaluation<'a, '_> {
             },
             _ => return Err(EvaluateError::NoSuchFunction),
         })
+    }
+
+    fn concat(&mut self, parts: &'a [Expr], context: Context) -> Result<Cow<'a, str>> {
+        let mut texts = Vec::with_capacity(parts.len());
+        let mut bytes = 0_usize;
+        for part in parts {
+            let text = self.read(part, context)?;
+            bytes = bytes.saturating_add(text.len());
+            self.budget.check_text(bytes)?;
+            texts.push(text);
+        }
+        Ok(Cow::Owned(texts.concat()))
     }
 
     /// A string whose text is going to be read, or copied.

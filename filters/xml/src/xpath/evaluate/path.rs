@@ -18,8 +18,27 @@ pub(super) type Visit<'v, 'a, 'b> =
 impl<'a, 'b> Evaluation<'a, 'b> {
     /// All nodes that a path selects, in document order.
     pub(super) fn path(&mut self, path: &'a Path, context: Context) -> Result<NodeSet<'a>> {
-        let start = self.start(&path.start, context)?;
-        self.steps(&path.steps, start)
+        match (self.only_start(&path.start, context), &*path.steps) {
+            (Some(node), [first, others @ ..]) => {
+                let mut found = Vec::new();
+                self.step(first, &[node], &mut found)?;
+                self.steps(others, Cow::Owned(found))
+            }
+            (Some(node), []) => Ok(Cow::Owned(vec![node])),
+            (None, steps) => {
+                let start = self.start(&path.start, context)?;
+                self.steps(steps, start)
+            }
+        }
+    }
+
+    /// The node that a path starts from, if it is but one, and need not be looked for.
+    fn only_start(&self, start: &Start, context: Context) -> Option<NodeId> {
+        match start {
+            Start::Root => Some(self.document.root(context.node)),
+            Start::Context => Some(context.node),
+            Start::Nodes(_) => None,
+        }
     }
 
     fn start(&mut self, start: &'a Start, context: Context) -> Result<NodeSet<'a>> {
@@ -120,9 +139,9 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     ) -> Result<ControlFlow<()>> {
         match expression {
             Expr::Path(Path { start, steps }) if !steps.is_empty() => {
-                if let (Start::Context, [step]) = (start, &**steps) {
+                if let (Some(node), [step]) = (self.only_start(start, context), &**steps) {
                     self.budget.charge(1)?;
-                    return self.each(step, context.node, visit);
+                    return self.each(step, node, visit);
                 }
                 let (last, all_but_last) = (steps.last(), steps.get(..steps.len().saturating_sub(1)));
                 let start = self.start(start, context)?;
@@ -170,6 +189,11 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         self.budget.charge(1)?;
         match expression {
             Expr::Path(Path { start, steps }) if !steps.is_empty() => {
+                if let (Some(node), [step]) = (self.only_start(start, context), &**steps)
+                    && !step.axis.is_reverse()
+                {
+                    return self.first_of_step(step, node);
+                }
                 let (last, all_but_last) = (steps.last(), steps.get(..steps.len().saturating_sub(1)));
                 let start = self.start(start, context)?;
                 let from = self.steps(all_but_last.unwrap_or_default(), start)?;

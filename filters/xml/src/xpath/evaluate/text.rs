@@ -5,8 +5,6 @@ use std::collections::BTreeMap;
 
 use crate::xpath::number;
 
-const SPACE: [char; 4] = [' ', '\t', '\r', '\n'];
-
 /// A part of a text, without copying it if it is borrowed.
 pub(super) fn slice<'a>(text: Cow<'a, str>, part: impl for<'t> Fn(&'t str) -> &'t str) -> Cow<'a, str> {
     match text {
@@ -40,21 +38,28 @@ pub(super) fn substring(text: &str, start: f64, length: Option<f64>) -> &str {
 
 /// Without white space at both ends, and with one space for each run of it.
 pub(in crate::xpath) fn normalize_space(text: Cow<'_, str>) -> Cow<'_, str> {
-    let mut before = ' ';
-    let is_normal = text.chars().all(|c| {
-        let doubled = c == ' ' && before == ' ';
-        before = c;
-        !doubled && !matches!(c, '\t' | '\r' | '\n')
+    let mut before = b' ';
+    let is_normal = text.bytes().all(|byte| {
+        let doubled = byte == b' ' && before == b' ';
+        before = byte;
+        !doubled && !matches!(byte, b'\t' | b'\r' | b'\n')
     });
     if is_normal && !text.ends_with(' ') {
         return text;
     }
+    // White space is ASCII, and no part of any other character: to look at bytes is enough.
+    let is_space = |byte: &u8| matches!(byte, b' ' | b'\t' | b'\r' | b'\n');
     let mut normal = String::with_capacity(text.len());
-    for word in text.split(SPACE).filter(|word| !word.is_empty()) {
+    let mut rest = &*text;
+    while let Some(start) = rest.bytes().position(|byte| !is_space(&byte)) {
+        rest = rest.get(start..).unwrap_or_default();
+        let end = rest.bytes().position(|byte| is_space(&byte)).unwrap_or(rest.len());
+        let (word, others) = rest.split_at_checked(end).unwrap_or((rest, ""));
         if !normal.is_empty() {
             normal.push(' ');
         }
         normal.push_str(word);
+        rest = others;
     }
     Cow::Owned(normal)
 }
@@ -62,13 +67,70 @@ pub(in crate::xpath) fn normalize_space(text: Cow<'_, str>) -> Cow<'_, str> {
 /// Each character of `from` replaced by the one at the same place in `to`, or removed if there is none. Of a character
 /// that is twice in `from`, the first place counts.
 pub(super) fn translate(text: &str, from: &str, to: &str) -> String {
-    let mut replacements = BTreeMap::new();
-    let mut to = to.chars();
-    for c in from.chars() {
-        let replacement = to.next();
-        replacements.entry(c).or_insert(replacement);
+    let replacements = Replacements::new(from, to);
+    let mut translated = String::with_capacity(text.len());
+    translated.extend(text.chars().filter_map(|c| replacements.of(c)));
+    translated
+}
+
+/// What becomes of each character of ASCII.
+type Ascii = [Option<char>; 128];
+
+/// Each stays what it is.
+const SAME: Ascii = same();
+
+// Evaluated by the compiler: an index out of range would not compile.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects)]
+const fn same() -> Ascii {
+    let mut same = [None; 128];
+    let mut number = 0_u8;
+    while number < 128 {
+        same[number as usize] = Some(number as char);
+        number += 1;
     }
-    text.chars().filter_map(|c| replacements.get(&c).copied().unwrap_or(Some(c))).collect()
+    same
+}
+
+/// What becomes of characters.
+struct Replacements {
+    /// Of those of ASCII, by their numbers.
+    ascii: Ascii,
+    /// Of others, if it is something else than the character itself.
+    others: BTreeMap<char, Option<char>>,
+}
+
+impl Replacements {
+    fn new(from: &str, to: &str) -> Self {
+        let mut ascii = SAME;
+        let mut is_said = 0_u128;
+        let mut others = BTreeMap::new();
+        let mut to = to.chars();
+        for c in from.chars() {
+            let replacement = to.next();
+            let number = u32::from(c);
+            match usize::try_from(number).ok().and_then(|number| ascii.get_mut(number)) {
+                Some(slot) => {
+                    let bit = 1_u128.wrapping_shl(number);
+                    if is_said & bit == 0 {
+                        *slot = replacement;
+                        is_said |= bit;
+                    }
+                }
+                None => {
+                    others.entry(c).or_insert(replacement);
+                }
+            }
+        }
+        Self { ascii, others }
+    }
+
+    fn of(&self, c: char) -> Option<char> {
+        match usize::try_from(u32::from(c)).ok().and_then(|number| self.ascii.get(number)) {
+            Some(replacement) => *replacement,
+            None if self.others.is_empty() => Some(c),
+            None => self.others.get(&c).copied().unwrap_or(Some(c)),
+        }
+    }
 }
 
 /// Whether a language tag is that of a language, or begins with it and a hyphen.
@@ -148,6 +210,8 @@ mod tests {
             ("äb", "ä", "o", "ob"),
             ("abc", "abc", "", ""),
             ("ab", "ab", "ba", "ba"),
+            ("aäbö€", "äö€a", "12x", "1b2x"),
+            ("ää\u{7f}\u{80}", "ä\u{7f}ä\u{80}", "xyz", "xxy"),
         ] {
             assert_eq!(translate(text, from, to), expected);
         }

@@ -67,12 +67,17 @@ fn counts_added_white_space() {
 }
 
 #[test]
-fn bounds_the_text_of_captures_also_of_those_that_have_ended() {
+fn bounds_the_text_of_all_captures_that_there_are() {
     let mut script = limited(&plain(), |limits| limits.capture_bytes = 4);
-    script.writer.begin_string();
-    script.text("ab");
-    script.writer.end_string().unwrap();
+    for _ in 0..3 {
+        // What has ended does not count any more.
+        script.writer.begin_string();
+        script.text("abcd");
+        script.writer.end_string().unwrap();
+    }
     script.writer.begin_fragment();
+    script.text("ab");
+    script.writer.begin_string();
     script.text("cd");
     assert_eq!(script.writer.comment("e"), Err(ResultError::CapturesTooLarge(4)));
 }
@@ -83,6 +88,11 @@ fn bounds_the_nodes_of_fragments_but_not_of_strings() {
     script.writer.begin_string();
     script.comment("").comment("").comment("");
     script.writer.end_string().unwrap();
+    for _ in 0..2 {
+        script.writer.begin_fragment();
+        script.start("a").attribute("b", "");
+        script.writer.end_fragment().unwrap();
+    }
     script.writer.begin_fragment();
     script.start("a").attribute("b", "");
     let name = script.name("c");

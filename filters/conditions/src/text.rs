@@ -3,7 +3,7 @@
 use portcullis_policy::ConfigError;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::config::TextTest;
+use crate::TextTest;
 
 /// How large a compiled expression may become, in bytes, and the table that speeds it up.
 ///
@@ -22,14 +22,21 @@ const MAX_PATTERN: usize = 4096;
 
 /// A compiled test of a text.
 #[derive(Debug)]
-pub(crate) enum TextMatcher {
+pub enum TextMatcher {
+    /// It is this text.
     Exact(Box<[u8]>),
+    /// It begins with this text.
     Prefix(Box<[u8]>),
+    /// It matches this expression.
     Matches(Box<Regex>),
 }
 
 impl TextMatcher {
-    pub(crate) fn compile(test: &TextTest) -> Result<Self, ConfigError> {
+    /// Compiles a test.
+    ///
+    /// # Errors
+    /// If it is a prefix without text, an expression that is none, or one that is too large.
+    pub fn compile(test: &TextTest) -> Result<Self, ConfigError> {
         Ok(match test {
             TextTest::Exact(text) => Self::Exact(text.as_bytes().into()),
             TextTest::Prefix(text) if text.is_empty() => {
@@ -40,7 +47,8 @@ impl TextMatcher {
         })
     }
 
-    pub(crate) fn passes(&self, text: &[u8]) -> bool {
+    /// Whether this text passes.
+    pub fn passes(&self, text: &[u8]) -> bool {
         match self {
             Self::Exact(own) => **own == *text,
             Self::Prefix(own) => text.starts_with(own),

@@ -1,59 +1,43 @@
-//! Conditions on what stands in a request's headers.
+//! Tests of what stands in a message's headers.
 
 use std::borrow::Cow;
 
 use portcullis_policy::headers::is_token;
 use portcullis_policy::{ConfigError, HeaderList, target};
-use portcullis_xml::soap::{Action, Binding};
 
-use super::text::TextMatcher;
-use crate::config::{Quantifier, TextTest};
+use crate::{Quantifier, TextMatcher, TextTest, Values};
 
-/// A compiled test of a request's headers.
+/// A compiled test of a request's headers; that of a header can be asked of a response's headers too.
 #[derive(Debug)]
-pub(crate) enum RequestTest {
-    Header { name: String, values: Values },
+pub enum RequestTest {
+    /// Of the fields of this (lower-case) name.
+    Header {
+        /// The name.
+        name: String,
+        /// What the values must be.
+        values: Values,
+    },
+    /// The method is one of these.
     Method(Box<[String]>),
+    /// Of the path, without the query.
     Path(TextMatcher),
+    /// Of the host, as [`target::host`] has it.
     Host(TextMatcher),
-    Query { name: String, values: Values },
-    Action(TextMatcher),
-}
-
-/// A test of the values that a name has.
-#[derive(Debug)]
-pub(crate) struct Values {
-    test: Option<TextMatcher>,
-    quantifier: Quantifier,
-}
-
-impl Values {
-    pub(crate) fn compile(test: Option<&TextTest>, quantifier: Quantifier) -> Result<Self, ConfigError> {
-        let test = test.map(TextMatcher::compile).transpose().map_err(|error| error.within("value"))?;
-        Ok(Self { test, quantifier })
-    }
-
-    /// Whether the values pass. `None` is a value that is there and cannot be read, which passes no test.
-    fn pass<'a>(&self, values: impl Iterator<Item = Option<Cow<'a, [u8]>>>) -> bool {
-        let mut values = values.peekable();
-        let Some(test) = &self.test else {
-            return values.peek().is_some();
-        };
-        let mut passing = values.map(|value| value.is_some_and(|value| test.passes(&value)));
-        match self.quantifier {
-            Quantifier::Any => passing.any(|passes| passes),
-            // There is one at least: the first decides whether there is anything to be all of.
-            Quantifier::All => passing.next() == Some(true) && passing.all(|passes| passes),
-        }
-    }
+    /// Of the query parameters of this name.
+    Query {
+        /// The name, decoded.
+        name: String,
+        /// What the values must be.
+        values: Values,
+    },
 }
 
 impl RequestTest {
-    pub(crate) fn header(
-        name: &str,
-        value: Option<&TextTest>,
-        quantifier: Quantifier,
-    ) -> Result<Self, ConfigError> {
+    /// A test of a header.
+    ///
+    /// # Errors
+    /// What is wrong with its `name` or `value`.
+    pub fn header(name: &str, value: Option<&TextTest>, quantifier: Quantifier) -> Result<Self, ConfigError> {
         if !is_token(name) {
             let problem = "must be a header name; method, path and host have conditions of their own";
             return Err(ConfigError::new("name", problem));
@@ -61,7 +45,11 @@ impl RequestTest {
         Ok(Self::Header { name: name.to_ascii_lowercase(), values: Values::compile(value, quantifier)? })
     }
 
-    pub(crate) fn method(methods: &[String]) -> Result<Self, ConfigError> {
+    /// A test of the method.
+    ///
+    /// # Errors
+    /// If there is none to be, or one of them is no method.
+    pub fn method(methods: &[String]) -> Result<Self, ConfigError> {
         if methods.is_empty() {
             return Err(ConfigError::new("", "must name at least one method"));
         }
@@ -71,18 +59,19 @@ impl RequestTest {
         }
     }
 
-    pub(crate) fn query(
-        name: &str,
-        value: Option<&TextTest>,
-        quantifier: Quantifier,
-    ) -> Result<Self, ConfigError> {
+    /// A test of a query parameter.
+    ///
+    /// # Errors
+    /// What is wrong with its `name` or `value`.
+    pub fn query(name: &str, value: Option<&TextTest>, quantifier: Quantifier) -> Result<Self, ConfigError> {
         if name.is_empty() {
             return Err(ConfigError::new("name", "must not be empty"));
         }
         Ok(Self::Query { name: name.to_owned(), values: Values::compile(value, quantifier)? })
     }
 
-    pub(crate) fn is_true(&self, headers: &HeaderList) -> bool {
+    /// Whether it is true of these headers.
+    pub fn is_true(&self, headers: &HeaderList) -> bool {
         let path = || headers.first(":path").unwrap_or_default();
         match self {
             Self::Header { name, values } => {
@@ -95,11 +84,6 @@ impl RequestTest {
             Self::Path(test) => test.passes(target::path(path())),
             Self::Host(test) => test.passes(&target::host(headers.first(":authority").unwrap_or_default())),
             Self::Query { name, values } => values.pass(target::query_values(path(), name)),
-            Self::Action(test) => {
-                let binding = Binding::of(headers.all("content-type"), headers.all("soapaction"));
-                let binding = binding.unwrap_or(Binding::Other);
-                binding.action().and_then(Action::uri).is_some_and(|action| test.passes(action.as_bytes()))
-            }
         }
     }
 }
@@ -147,23 +131,5 @@ mod tests {
         assert!(query(Some("a"), Quantifier::Any, "/?k=a&k=%zz"));
         assert!(query(None, Quantifier::All, "/?k=%zz"));
         assert!(!query(None, Quantifier::All, "/?K=a"));
-    }
-
-    #[test]
-    fn takes_the_action_from_where_each_version_has_it() {
-        let test = RequestTest::Action(TextMatcher::compile(&TextTest::Exact("urn:a".to_owned())).unwrap());
-        for (headers, expected) in [
-            (&[("content-type", "text/xml"), ("soapaction", "\"urn:a\"")][..], true),
-            (&[("content-type", "text/xml"), ("soapaction", "urn:a")], true),
-            (&[("content-type", "application/soap+xml; action=\"urn:a\"")], true),
-            (&[("content-type", "application/soap+xml"), ("soapaction", "urn:a")], false),
-            (&[("content-type", "application/json"), ("soapaction", "urn:a")], false),
-            (&[("content-type", "text/xml"), ("soapaction", "urn:a"), ("soapaction", "urn:b")], false),
-            (&[("content-type", "text/xml"), ("soapaction", "")], false),
-            (&[("content-type", "text/xml")], false),
-            (&[("soapaction", "urn:a")], false),
-        ] {
-            assert_eq!(test.is_true(&headers.iter().copied().collect()), expected, "{headers:?}");
-        }
     }
 }

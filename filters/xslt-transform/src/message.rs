@@ -1,0 +1,210 @@
+//! What a message is, by its headers.
+
+use portcullis_policy::headers::is_identity;
+use portcullis_policy::{Direction, EndOfStream, HeaderList};
+use portcullis_xml::Charset;
+use portcullis_xml::soap::MediaType;
+
+use crate::condition::status;
+use crate::failure::{Exemption, Failure};
+
+/// Why a message is not read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unread {
+    Exempt(Exemption),
+    Failed(Failure),
+}
+
+impl From<Exemption> for Unread {
+    fn from(exemption: Exemption) -> Self {
+        Self::Exempt(exemption)
+    }
+}
+
+impl From<Failure> for Unread {
+    fn from(failure: Failure) -> Self {
+        Self::Failed(failure)
+    }
+}
+
+/// The media type, if there is one that can be read, and not two.
+pub(crate) fn media_type_of(headers: &HeaderList) -> Option<MediaType<'_>> {
+    let mut values = headers.all("content-type");
+    match (values.next(), values.next()) {
+        (Some(value), None) => MediaType::parse(value).ok(),
+        _ => None,
+    }
+}
+
+/// Whether a message may have a body that could be transformed, before anybody asks what it is.
+pub(crate) fn has_body(
+    at: Direction,
+    headers: &HeaderList,
+    request: Option<&HeaderList>,
+    end: EndOfStream,
+) -> Result<(), Unread> {
+    if end == EndOfStream::Yes {
+        return Err(Exemption::NoBody.into());
+    }
+    let method = request.and_then(|request| request.first(":method")).unwrap_or_default();
+    match at {
+        Direction::Request if method == b"CONNECT" => return Err(Exemption::Tunnel.into()),
+        // What the client sends behind the headers of an upgrade is no body, and comes after the answer, unless the
+        // upgrade is refused and the body that the headers announce is one.
+        Direction::Request if headers.contains("upgrade") => {
+            let is_ambiguous = headers.announces_body();
+            return Err(if is_ambiguous { Failure::ContentType.into() } else { Exemption::Tunnel.into() });
+        }
+        Direction::Request => {}
+        Direction::Response => match status(headers) {
+            Some(200..=299) if method == b"CONNECT" => return Err(Exemption::Tunnel.into()),
+            Some(100..=199) => return Err(Exemption::Tunnel.into()),
+            // RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5.
+            Some(204 | 205 | 304) => return Err(Exemption::NoBody.into()),
+            _ if method == b"HEAD" => return Err(Exemption::NoBody.into()),
+            _ => {}
+        },
+    }
+    if is_grpc(headers) { Err(Exemption::Grpc.into()) } else { Ok(()) }
+}
+
+/// The charset that the headers give to a document that can be transformed, by all that they say, if they give one.
+pub(crate) fn charset(
+    at: Direction,
+    headers: &HeaderList,
+    max_bytes: u64,
+) -> Result<Option<Charset>, Failure> {
+    if headers.contains("content-range") || (at == Direction::Response && status(headers) == Some(206)) {
+        return Err(Failure::Partial);
+    }
+    if !headers.all("content-encoding").all(is_identity) {
+        return Err(Failure::Encoded);
+    }
+    if headers.first("content-type").is_some_and(is_multipart) {
+        return Err(Failure::Multipart);
+    }
+    let media_type = media_type_of(headers).filter(MediaType::is_xml).ok_or(Failure::ContentType)?;
+    let charset = stated_charset(headers);
+    if charset.is_none() && media_type.parameter("charset").is_some() {
+        return Err(Failure::ContentType);
+    }
+    match content_length(headers) {
+        Some(length) if length > max_bytes => Err(Failure::TooLarge),
+        _ => Ok(charset),
+    }
+}
+
+/// The charset that the headers state, if they state one that is known.
+pub(crate) fn stated_charset(headers: &HeaderList) -> Option<Charset> {
+    let media_type = media_type_of(headers)?;
+    Charset::from_label(core::str::from_utf8(media_type.parameter("charset")?).ok()?)
+}
+
+/// The length that the headers announce. The host has seen to it that it is one, if it is there.
+fn content_length(headers: &HeaderList) -> Option<u64> {
+    core::str::from_utf8(headers.first("content-length")?).ok()?.parse().ok()
+}
+
+fn essence_begins(content_type: &[u8], beginning: &[u8]) -> bool {
+    content_type.get(..beginning.len()).is_some_and(|head| head.eq_ignore_ascii_case(beginning))
+}
+
+fn is_multipart(content_type: &[u8]) -> bool {
+    essence_begins(content_type, b"multipart/")
+}
+
+/// The types of gRPC and of gRPC-Web, alone or with the format of their messages behind a plus sign (gRPC over HTTP/2,
+/// Requests). Nothing that only looks like them is left alone, nor what calls itself XML: a message whose type is in
+/// doubt must not pass untransformed.
+fn is_grpc(headers: &HeaderList) -> bool {
+    const TYPES: [&[u8]; 3] = [b"application/grpc", b"application/grpc-web", b"application/grpc-web-text"];
+    let Some(media_type) = media_type_of(headers) else {
+        return false;
+    };
+    let mut parts = media_type.essence().splitn(2, |byte| *byte == b'+');
+    let is_known =
+        parts.next().is_some_and(|name| TYPES.iter().any(|known| known.eq_ignore_ascii_case(name)));
+    is_known && parts.next().is_none_or(|format| !format.eq_ignore_ascii_case(b"xml"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MAX: u64 = 1000;
+
+    fn judge(
+        at: Direction,
+        request: &[(&str, &str)],
+        response: &[(&str, &str)],
+    ) -> Result<Option<Charset>, Unread> {
+        let request: HeaderList = request.iter().copied().collect();
+        let headers = match at {
+            Direction::Request => request.clone(),
+            Direction::Response => response.iter().copied().collect(),
+        };
+        has_body(at, &headers, Some(&request), EndOfStream::No)?;
+        Ok(charset(at, &headers, MAX)?)
+    }
+
+    #[test]
+    fn knows_requests_by_their_headers() {
+        use Exemption::{Grpc, Tunnel};
+        use Failure::{ContentType, Encoded, Multipart, Partial, TooLarge};
+        const XML: (&str, &str) = ("content-type", "text/xml");
+        for (headers, expected) in [
+            (&[XML][..], Ok(None)),
+            (&[("content-type", "application/soap+xml; charset=UTF-8")], Ok(Some(Charset::Utf8))),
+            (&[("content-type", "text/xml;charset=\"utf-16\"")], Ok(Some(Charset::Utf16))),
+            (&[("content-type", "text/xml;charset=ebcdic")], Err(ContentType.into())),
+            (&[("content-type", "application/json")], Err(ContentType.into())),
+            (&[], Err(ContentType.into())),
+            (&[XML, XML], Err(ContentType.into())),
+            (&[("content-type", "Multipart/related; type=\"text/xml\"")], Err(Multipart.into())),
+            (&[XML, ("content-encoding", "gzip")], Err(Encoded.into())),
+            (&[XML, ("content-encoding", "Identity")], Ok(None)),
+            (&[XML, ("content-range", "bytes 0-9/20")], Err(Partial.into())),
+            (&[XML, ("content-length", "1000")], Ok(None)),
+            (&[XML, ("content-length", "1001")], Err(TooLarge.into())),
+            (&[("content-type", "Application/gRPC+proto")], Err(Grpc.into())),
+            (&[("content-type", "application/grpc")], Err(Grpc.into())),
+            (&[("content-type", "application/grpc-web-text+proto")], Err(Grpc.into())),
+            (&[("content-type", "application/grpc+xml")], Ok(None)),
+            (&[("content-type", "application/grpcfoo")], Err(ContentType.into())),
+            (&[("content-type", "application/grpc, text/xml")], Err(ContentType.into())),
+            (&[("content-type", "application/grpc"), XML], Err(ContentType.into())),
+            (&[(":method", "CONNECT"), XML], Err(Tunnel.into())),
+            (&[("upgrade", "websocket"), XML], Err(Tunnel.into())),
+            (&[("upgrade", "h2c"), ("content-length", "9"), XML], Err(ContentType.into())),
+        ] {
+            assert_eq!(judge(Direction::Request, headers, &[]), expected, "{headers:?}");
+        }
+        let headers = [XML].into_iter().collect();
+        let bare = has_body(Direction::Request, &headers, Some(&headers), EndOfStream::Yes);
+        assert_eq!(bare, Err(Exemption::NoBody.into()));
+    }
+
+    #[test]
+    fn knows_responses_that_have_no_body_by_status_and_method() {
+        use Exemption::{NoBody, Tunnel};
+        for (method, status, expected) in [
+            ("GET", "200", Ok(None)),
+            ("POST", "500", Ok(None)),
+            ("HEAD", "200", Err(NoBody.into())),
+            ("GET", "204", Err(NoBody.into())),
+            ("GET", "205", Err(NoBody.into())),
+            ("GET", "304", Err(NoBody.into())),
+            ("GET", "101", Err(Tunnel.into())),
+            ("CONNECT", "200", Err(Tunnel.into())),
+            ("CONNECT", "403", Ok(None)),
+            ("GET", "206", Err(Failure::Partial.into())),
+        ] {
+            let response = [(":status", status), ("content-type", "text/xml")];
+            assert_eq!(
+                judge(Direction::Response, &[(":method", method)], &response),
+                expected,
+                "{method} {status}"
+            );
+        }
+    }
+}

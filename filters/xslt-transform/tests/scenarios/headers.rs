@@ -1,0 +1,212 @@
+//! What becomes of the headers of messages that are transformed, and of those that are not.
+
+use portcullis_policy::{Direction, Next};
+use serde_json::json;
+
+use crate::support::*;
+
+fn simple() -> portcullis_testkit::inprocess::Worker {
+    worker(&both(&json!({"stylesheet": a_to_b()})))
+}
+
+#[test]
+fn the_length_is_that_of_the_new_body_if_there_was_one() {
+    let mut worker = simple();
+    for at in BOTH {
+        let headers = [XML, &[("content-length", "4")]].concat();
+        let (fared, sent) = send_pieces(&mut worker, at, &headers, &[b"<a/>"], End::Body);
+        assert_eq!(fared, passed("<b/>"));
+        assert_eq!(field(&headers_of(&worker, &sent), "content-length").as_deref(), Some("4"));
+
+        let headers = [XML, &[("content-length", "12")]].concat();
+        let (fared, sent) = send_pieces(&mut worker, at, &headers, &[b"<a>", b"  x  </a>"], End::Body);
+        assert_eq!(fared, passed("<b>  x  </b>"));
+        assert_eq!(field(&headers_of(&worker, &sent), "content-length").as_deref(), Some("12"));
+
+        let (_, sent) = send_pieces(&mut worker, at, XML, &[b"<a/>"], End::Trailers);
+        assert_eq!(field(&headers_of(&worker, &sent), "content-length"), None);
+    }
+}
+
+#[test]
+fn the_new_length_differs_from_the_old_one() {
+    let mut worker = worker(&both(&json!({"stylesheet": inline("<xsl:output omit-xml-declaration='yes'/>\
+        <xsl:template match='/'><long-name><xsl:value-of select='count(//*)'/></long-name></xsl:template>")})));
+    for at in BOTH {
+        for (body, length) in [("<a/>", "4"), ("<a><b/><b/><b/><b/><b/><b/><b/><b/></a>", "39")] {
+            let headers = [XML, &[("content-length", length)]].concat();
+            let (fared, sent) = send_pieces(&mut worker, at, &headers, &[body.as_bytes()], End::Body);
+            let Fared::Passed(result) = fared else { panic!("{fared:?}") };
+            let expected = result.len().to_string();
+            assert_eq!(field(&headers_of(&worker, &sent), "content-length").as_deref(), Some(&*expected));
+        }
+    }
+}
+
+#[test]
+fn what_was_true_of_the_old_body_alone_goes() {
+    let mut worker = simple();
+    let stale = ["content-digest", "content-md5", "digest", "etag", "repr-digest", "accept-ranges"];
+    let kept =
+        [("last-modified", "yesterday"), ("want-content-digest", "sha-256=1"), ("content-language", "en")];
+    let headers: Vec<_> = XML.iter().copied().chain(stale.map(|name| (name, "x"))).chain(kept).collect();
+    for at in BOTH {
+        let sent = begin(&mut worker, at, &headers);
+        worker.body(sent.id, at, b"<a/>", false);
+        worker.trailers_of(sent.id, at, [("content-digest", "x"), ("x-checked", "1")]);
+        assert_eq!(fared(&worker, &sent), passed("<b/>"));
+        let headers = headers_of(&worker, &sent);
+        for name in stale {
+            assert_eq!(field(&headers, name), None, "{name}");
+        }
+        for (name, value) in kept {
+            assert_eq!(field(&headers, name).as_deref(), Some(value));
+        }
+        if at == Direction::Request {
+            let trailers = worker.host.upstream_trailers(sent.id).unwrap();
+            assert_eq!(field(&trailers, "content-digest"), None);
+            assert_eq!(field(&trailers, "x-checked").as_deref(), Some("1"));
+        }
+    }
+}
+
+#[test]
+fn headers_of_messages_that_pass_are_not_touched() {
+    let mut worker = worker(&both(&json!({"stylesheet": a_to_b(), "on_error": {"malformed": "pass"}})));
+    for at in BOTH {
+        let headers = [XML, &[("content-length", "3"), ("etag", "\"1\""), ("content-md5", "x")]].concat();
+        let (fared, sent) = send_pieces(&mut worker, at, &headers, &[b"<a>"], End::Body);
+        assert_eq!(fared, passed("<a>"));
+        for (name, value) in headers {
+            assert_eq!(field(&headers_of(&worker, &sent), name).as_deref(), Some(value));
+        }
+    }
+}
+
+#[test]
+fn the_content_type_is_what_is_configured_or_what_the_stylesheet_says_or_stays() {
+    let text = inline("<xsl:output method='text'/><xsl:template match='/'>text</xsl:template>");
+    let declared = inline(
+        "<xsl:output media-type='application/vnd.x+xml' omit-xml-declaration='yes'/>\
+         <xsl:template match='/'><x/></xsl:template>",
+    );
+    let html = "text/html; charset=UTF-8";
+    for (transformation, before, after) in [
+        (json!({"stylesheet": a_to_b()}), "text/xml", "text/xml"),
+        (
+            json!({"stylesheet": a_to_b()}),
+            "application/soap+xml;charset=us-ascii;action=\"urn:a\"",
+            "application/soap+xml; charset=utf-8;action=\"urn:a\"",
+        ),
+        (json!({"stylesheet": text.clone()}), "text/xml", "text/plain; charset=utf-8"),
+        (json!({"stylesheet": declared}), "text/xml", "application/vnd.x+xml; charset=utf-8"),
+        (json!({"stylesheet": text, "content_type": html}), "text/xml", html),
+    ] {
+        let mut worker = worker(&both(&transformation));
+        for at in BOTH {
+            let (fared, sent) =
+                send_pieces(&mut worker, at, &[("content-type", before)], &[b"<a/>"], End::Body);
+            assert!(matches!(fared, Fared::Passed(_)), "{fared:?}");
+            assert_eq!(field(&headers_of(&worker, &sent), "content-type").as_deref(), Some(after));
+        }
+    }
+}
+
+#[test]
+fn other_encodings_are_read_and_results_are_in_utf_8() {
+    let mut worker = simple();
+    let utf_16: Vec<u8> = "\u{feff}<a>\u{e9}</a>".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    for at in BOTH {
+        for (content_type, body, after) in [
+            ("text/xml; charset=iso-8859-1", &b"<a>\xe9</a>"[..], "text/xml; charset=utf-8"),
+            ("text/xml", b"<?xml version='1.0' encoding='iso-8859-1'?><a>\xe9</a>", "text/xml"),
+            ("text/xml; charset=utf-16", &utf_16, "text/xml; charset=utf-8"),
+        ] {
+            let headers = [("content-type", content_type)];
+            let (fared, sent) = send_pieces(&mut worker, at, &headers, &[body], End::Body);
+            assert_eq!(fared, passed("<b>\u{e9}</b>"), "{content_type}");
+            assert_eq!(field(&headers_of(&worker, &sent), "content-type").as_deref(), Some(after));
+        }
+    }
+}
+
+#[test]
+fn messages_without_a_body_to_transform_pass_as_they_are() {
+    let mut worker = simple();
+    for headers in [
+        &[("content-type", "application/grpc"), ("te", "trailers")][..],
+        &[("upgrade", "websocket"), ("connection", "upgrade"), ("content-type", "text/xml")],
+        &[(":method", "CONNECT"), ("content-type", "text/xml")],
+    ] {
+        let sent = begin(&mut worker, Direction::Request, headers);
+        assert_eq!(fared(&worker, &sent), passed(""), "{headers:?}");
+        assert_eq!(worker.body(sent.id, Direction::Request, b"<a/>", false), Next::Continue);
+        assert_eq!(fared(&worker, &sent), passed("<a/>"));
+    }
+    for (method, response) in [
+        ("HEAD", &[(":status", "200")][..]),
+        ("GET", &[(":status", "204")]),
+        ("GET", &[(":status", "205")]),
+        ("GET", &[(":status", "304")]),
+        ("GET", &[(":status", "101")]),
+        ("CONNECT", &[(":status", "200")]),
+        ("GET", &[(":status", "200"), ("content-type", "application/grpc")]),
+    ] {
+        let id = worker.request([(":method", method), (":path", "/")]);
+        let headers: Vec<_> = [&[("content-length", "7"), ("etag", "\"1\"")], response].concat();
+        let headers = if headers.iter().any(|(name, _)| *name == "content-type") {
+            headers
+        } else {
+            [&headers[..], XML].concat()
+        };
+        assert_eq!(
+            worker.response_headers(id, headers.clone(), false),
+            Next::Continue,
+            "{method} {response:?}"
+        );
+        for (name, value) in headers {
+            assert_eq!(field(&worker.host.downstream_headers(id), name).as_deref(), Some(value));
+        }
+    }
+    // A request that ends with its headers, and a body that turns out to be empty.
+    let id = worker.request([(":method", "POST"), (":path", "/"), ("content-type", "text/xml")]);
+    assert!(worker.host.has_gone_on(id, Direction::Request));
+    for at in BOTH {
+        for end in [End::Body, End::Trailers] {
+            assert_eq!(send_pieces(&mut worker, at, XML, &[b""], end).0, passed(""));
+            assert_eq!(send_pieces(&mut worker, at, XML, &[b"", b""], end).0, passed(""));
+        }
+    }
+    assert_eq!(count(&worker, "request.transformed") + count(&worker, "response.transformed"), 0);
+    assert_eq!(count(&worker, "request.exempt"), 3 + 7 + 1 + 4 + 4, "plain requests are counted too");
+}
+
+#[test]
+fn upstreams_are_asked_for_the_whole_and_nothing_compressed_where_the_response_is_to_be_transformed() {
+    let asked = |config: &serde_json::Value, path: &str, accept: &str| {
+        let mut worker = worker(config);
+        let headers = [
+            (":method", "GET"),
+            (":path", path),
+            ("range", "bytes=0-9"),
+            ("if-range", "\"1\""),
+            ("accept-encoding", accept),
+        ];
+        let id = worker.request(headers);
+        let headers = worker.host.upstream_headers(id);
+        (
+            headers.contains("range") || headers.contains("if-range"),
+            field(&headers, "accept-encoding").unwrap(),
+        )
+    };
+    let plain = json!({"stylesheet": a_to_b()});
+    let response = json!({"response": plain});
+    assert_eq!(asked(&response, "/", "gzip, br"), (false, "identity".to_owned()));
+    assert_eq!(asked(&response, "/", "identity"), (false, "identity".to_owned()));
+    assert_eq!(asked(&json!({"request": plain}), "/", "gzip"), (true, "gzip".to_owned()));
+    let some = json!({"response": with(plain, json!({"when": {"all": [
+        {"status": ["200"]}, {"path": {"prefix": "/orders"}},
+    ]}}))});
+    assert_eq!(asked(&some, "/orders/7", "gzip"), (false, "identity".to_owned()));
+    assert_eq!(asked(&some, "/", "gzip"), (true, "gzip".to_owned()));
+}

@@ -1,0 +1,70 @@
+//! A request whose answer must have a certain status: what `helm test` runs.
+
+use std::thread::sleep;
+use std::time::Duration;
+
+use crate::http;
+
+/// A GET request.
+#[derive(Debug)]
+pub(crate) struct Request<'a> {
+    /// Whom to ask: `host:port`.
+    pub(crate) address: &'a str,
+    /// The path, query included.
+    pub(crate) path: &'a str,
+    /// The Host header.
+    pub(crate) host: &'a str,
+}
+
+/// How often a connection is tried that does not come about: a Service may have no address yet.
+const ATTEMPTS: u32 = 30;
+
+/// Makes the request, and compares the answer's status with the one that is `wanted`; 0 is any.
+///
+/// # Errors
+///
+/// There is no answer, or it has another status.
+pub(crate) fn expect(request: &Request<'_>, wanted: u16) -> Result<(), String> {
+    let Request { address, path, host } = request;
+    let mut attempt = 1;
+    let answer = loop {
+        match http::ask(address, "GET", path, host) {
+            Ok(answer) => break answer,
+            Err(error) if attempt >= ATTEMPTS => return Err(format!("{address}{path}: {error}")),
+            Err(_) => sleep(Duration::from_secs(1)),
+        }
+        attempt = attempt.saturating_add(1);
+    };
+    println!("{address}{path}: status {}", answer.status);
+    if wanted != 0 && answer.status != wanted {
+        return Err(format!("{address}{path}: status {}, not {wanted}", answer.status));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Request, expect};
+    use std::io::{BufRead as _, BufReader, Write as _};
+    use std::net::TcpListener;
+    use std::thread;
+
+    #[test]
+    fn compares_the_status() {
+        for (wanted, outcome) in [(401, true), (0, true), (200, false)] {
+            let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+            let address = listener.local_addr().unwrap().to_string();
+            let server = thread::spawn(move || {
+                let (mut stream, _) = listener.accept().unwrap();
+                let lines = BufReader::new(stream.try_clone().unwrap()).lines().map(Result::unwrap);
+                let head: Vec<_> = lines.take_while(|line| !line.is_empty()).collect();
+                stream.write_all(b"HTTP/1.1 401 Unauthorized\r\ncontent-length: 0\r\n\r\n").unwrap();
+                head
+            });
+            let request = Request { address: &address, path: "/orders?x=1", host: "shop.example" };
+            assert_eq!(expect(&request, wanted).is_ok(), outcome, "{wanted}");
+            let head = server.join().unwrap();
+            assert_eq!(head[..2], ["GET /orders?x=1 HTTP/1.1", "host: shop.example"]);
+        }
+    }
+}
