@@ -1,0 +1,133 @@
+{{- /* Containers and volumes of a pod that runs Envoy with the policies. */}}
+
+{{- define "portcullis.securityContext" -}}
+runAsNonRoot: true
+runAsUser: {{ int64 .Values.runAs.user }}
+runAsGroup: {{ int64 .Values.runAs.group }}
+readOnlyRootFilesystem: true
+allowPrivilegeEscalation: false
+capabilities: { drop: [ALL] }
+seccompProfile: { type: RuntimeDefault }
+{{- end }}
+
+{{- /* Puts the modules, and the program that drains Envoy, into the pod. */}}
+{{- define "portcullis.modulesContainer" -}}
+name: portcullis-modules
+image: {{ include "portcullis.image" (dict "root" . "image" .Values.modules.image) | quote }}
+imagePullPolicy: {{ .Values.modules.image.pullPolicy }}
+args: [install, /volume, gateway.wasm]
+securityContext:
+  {{- include "portcullis.securityContext" . | nindent 2 }}
+resources:
+  # Equal, so that the pod is of the class Guaranteed if Envoy's are.
+  requests: { cpu: 100m, memory: 32Mi }
+  limits: { cpu: 100m, memory: 32Mi }
+volumeMounts:
+# Not where the modules lie in this image: the volume would hide them.
+- { name: portcullis-modules, mountPath: /volume }
+{{- end }}
+
+{{- /* Envoy: a dict of `root`, and of `configuration`: `mounted`, or `environment` with the whole of it in a variable. */}}
+{{- define "portcullis.envoyContainer" -}}
+{{- $values := .root.Values -}}
+name: envoy
+image: {{ include "portcullis.image" (dict "root" .root "image" $values.envoy.image) | quote }}
+imagePullPolicy: {{ $values.envoy.image.pullPolicy }}
+command: [envoy]
+args:
+{{- if eq .configuration "mounted" }}
+- --config-path
+- /etc/portcullis/envoy/envoy.yaml
+{{- else }}
+- --config-yaml
+- $(PORTCULLIS_CONFIG)
+{{- end }}
+- --service-cluster
+- {{ include "portcullis.fullname" .root }}
+- --service-node
+- $(POD_NAME)
+- --concurrency
+- {{ include "portcullis.concurrency" .root | quote }}
+- --log-level
+- {{ $values.envoy.logLevel }}
+# access-log writes at this level.
+- --component-log-level
+- wasm:info
+- --disable-hot-restart
+{{- range $values.envoy.extraArgs }}
+- {{ . | quote }}
+{{- end }}
+env:
+- name: POD_NAME
+  valueFrom: { fieldRef: { fieldPath: metadata.name } }
+ports:
+{{- if ne (include "portcullis.plaintext" .root) "off" }}
+- { name: http, containerPort: 10000 }
+{{- end }}
+{{- if $values.listener.tls.secretNames }}
+- { name: https, containerPort: 10443 }
+{{- end }}
+- { name: health, containerPort: 9902 }
+# Modules are compiled when Envoy starts, which takes its time where there is little CPU.
+startupProbe:
+  httpGet: { path: /ready, port: 9902 }
+  periodSeconds: 1
+  timeoutSeconds: 2
+  failureThreshold: 120
+readinessProbe:
+  httpGet: { path: /ready, port: 9902 }
+  periodSeconds: 3
+  timeoutSeconds: 2
+livenessProbe:
+  httpGet: { path: /live, port: 9902 }
+  periodSeconds: 10
+  timeoutSeconds: 5
+  failureThreshold: 6
+lifecycle:
+  preStop:
+    exec:
+      command:
+      - /opt/portcullis/portcullis-pod
+      - drain
+      - "127.0.0.1:9901"
+      - {{ printf "%d" (int $values.drainMinimumSeconds) | quote }}
+      - {{ printf "%d" (int $values.drainSeconds) | quote }}
+securityContext:
+  {{- include "portcullis.securityContext" .root | nindent 2 }}
+resources:
+  {{- toYaml $values.resources | nindent 2 }}
+volumeMounts:
+{{- if eq $values.modules.source "init-container" }}
+- { name: portcullis-modules, mountPath: /opt/portcullis, readOnly: true }
+{{- end }}
+{{- if eq .configuration "mounted" }}
+- { name: portcullis-envoy, mountPath: /etc/portcullis/envoy, readOnly: true }
+{{- range $at, $name := include "portcullis.secretNames" .root | fromJsonArray }}
+- { name: secret-{{ $at }}, mountPath: /etc/portcullis/secrets/{{ $name }}, readOnly: true }
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{- /* The volumes of such a pod. */}}
+{{- define "portcullis.volumes" -}}
+{{- if eq .Values.modules.source "init-container" }}
+- name: portcullis-modules
+  emptyDir: { sizeLimit: 64Mi }
+{{- end }}
+- name: portcullis-envoy
+  configMap: { name: {{ include "portcullis.fullname" . }} }
+{{- /* Names of Secrets may be longer than those of volumes, and have dots. */}}
+{{- range $at, $name := include "portcullis.secretNames" . | fromJsonArray }}
+- name: secret-{{ $at }}
+  secret: { secretName: {{ $name }}, defaultMode: 0444 }
+{{- end }}
+{{- end }}
+
+{{- /* Changes when anything does that Envoy reads at its start: pods are replaced then. */}}
+{{- define "portcullis.checksum" -}}
+{{- printf "%s%s" (include "portcullis.envoyConfig" .) (include "portcullis.secretDocuments" .) | sha256sum -}}
+{{- end }}
+
+{{- define "portcullis.terminationGracePeriod" -}}
+{{- add (int .Values.drainSeconds) 10 -}}
+{{- end }}

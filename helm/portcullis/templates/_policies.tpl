@@ -1,0 +1,63 @@
+{{- /* What follows from the policies for the Envoy around them. */}}
+
+{{- /* The gateway module's document. */}}
+{{- define "portcullis.document" -}}
+policies:
+{{ toYaml .Values.policies }}
+{{- end }}
+
+{{- /* "yes" if a policy reads bodies before the request's headers go on: Envoy has to deliver them meanwhile. In JSON a
+       quote inside a text is escaped, so these patterns find the names of conditions only. */}}
+{{- define "portcullis.readsBodies" -}}
+{{- range .Values.policies -}}
+{{- if hasKey . "xslt-transform" -}}yes{{- end -}}
+{{- with index . "content-router" -}}
+{{- if regexMatch `"(soap-header|operation|xpath|json)":` (toJson .rules) -}}yes{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- /* The header in which the first content-router names the route. */}}
+{{- define "portcullis.routeHeader" -}}
+{{- $header := "" -}}
+{{- range .Values.policies -}}
+{{- with index . "content-router" -}}
+{{- $header = $header | default (.header | default "x-portcullis-route") -}}
+{{- end -}}
+{{- end -}}
+{{- $header -}}
+{{- end }}
+
+{{- /* How much of a message Envoy buffers: at least as much as the policies read of a body. */}}
+{{- define "portcullis.bufferLimit" -}}
+{{- if .Values.envoy.bufferLimitBytes -}}
+{{- int64 .Values.envoy.bufferLimitBytes -}}
+{{- else if include "portcullis.readsBodies" . -}}
+{{- $bytes := 1048576 -}}
+{{- range .Values.policies -}}
+{{- with index . "content-router" -}}
+{{- $bytes = max $bytes (dig "body" "max_bytes" 0 . | int64) -}}
+{{- end -}}
+{{- with index . "xslt-transform" -}}
+{{- $bytes = max $bytes (dig "limits" "max_bytes" 0 . | int64) -}}
+{{- end -}}
+{{- end -}}
+{{- $bytes -}}
+{{- else -}}
+32768
+{{- end -}}
+{{- end }}
+
+{{- /* The CPU limit in whole CPUs, rounded up; 1 without a limit. */}}
+{{- define "portcullis.concurrency" -}}
+{{- if .Values.envoy.concurrency -}}
+{{- int .Values.envoy.concurrency -}}
+{{- else -}}
+{{- $cpu := dig "limits" "cpu" "1" .Values.resources | toString -}}
+{{- if hasSuffix "m" $cpu -}}
+{{- max 1 (ceil (divf (trimSuffix "m" $cpu | float64) 1000)) | int -}}
+{{- else -}}
+{{- max 1 (ceil (float64 $cpu)) | int -}}
+{{- end -}}
+{{- end -}}
+{{- end }}

@@ -1,0 +1,126 @@
+{{- /* What the schema of the values cannot say: names that must be there, and things that do not go together. */}}
+{{- define "portcullis.validate" -}}
+{{- $root := . -}}
+
+{{- /* Clusters that policies ask. In a mesh they are the mesh's. */ -}}
+{{- if eq .Values.mesh "none" -}}
+{{- range $at, $policy := .Values.policies -}}
+{{- range $document := regexFindAll `"cluster":"[^"]*"` (toJson $policy) -1 -}}
+{{- $cluster := (printf "{%s}" $document | fromJson).cluster -}}
+{{- if not (hasKey $root.Values.upstreams $cluster) -}}
+{{- fail (printf "policies[%d] asks the cluster %q, which is not one of upstreams" $at $cluster) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Secrets do not belong into values, and ConfigMaps. */ -}}
+{{- range $at, $policy := .Values.policies -}}
+{{- with index $policy "access-log" -}}
+{{- range $sink := .sinks -}}
+{{- if kindIs "map" $sink -}}
+{{- range $header, $_ := dig "otlp" "headers" dict $sink -}}
+{{- if regexMatch `(?i)(auth|cookie|key|token|secret|password)` $header -}}
+{{- fail (printf "policies[%d].access-log: the header %q of the collector is a secret: name a Secret in upstreams.<name>.credential, and Envoy adds it" $at $header) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- $hosts := dict -}}
+{{- range $at, $entry := .Values.routes -}}
+{{- range $host := $entry.hosts -}}
+{{- if hasKey $hosts $host -}}
+{{- fail (printf "routes[%d].hosts: %q stands in another entry already" $at $host) -}}
+{{- end -}}
+{{- $_ := set $hosts $host true -}}
+{{- end -}}
+{{- range $number, $rule := $entry.rules -}}
+{{- if not (hasKey $root.Values.upstreams $rule.upstream) -}}
+{{- fail (printf "routes[%d].rules[%d].upstream: %q is not one of upstreams" $at $number $rule.upstream) -}}
+{{- end -}}
+{{- if and $rule.route (not (include "portcullis.routeHeader" $root)) -}}
+{{- fail (printf "routes[%d].rules[%d].route: no content-router among the policies names routes" $at $number) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- range $name, $upstream := .Values.upstreams -}}
+{{- if or (eq $name "portcullis-admin") (and (eq $root.Values.topology "sidecar") (eq $name "app")) -}}
+{{- fail (printf "upstreams.%s: this name is the chart's own" $name) -}}
+{{- end -}}
+{{- end -}}
+
+{{- if and (eq .Values.listener.plaintext "redirect") (empty .Values.listener.tls.secretNames) -}}
+{{- fail "listener.plaintext: redirect goes nowhere without listener.tls.secretNames" -}}
+{{- end -}}
+{{- if and (eq .Values.listener.plaintext "off") (empty .Values.listener.tls.secretNames) -}}
+{{- fail "listener.plaintext: off leaves no port without listener.tls.secretNames" -}}
+{{- end -}}
+{{- if and .Values.listener.tls.clientCaSecretName (empty .Values.listener.tls.secretNames) -}}
+{{- fail "listener.tls.clientCaSecretName needs listener.tls.secretNames" -}}
+{{- end -}}
+{{- if gt (int .Values.drainMinimumSeconds) (int .Values.drainSeconds) -}}
+{{- fail "drainMinimumSeconds must not be more than drainSeconds" -}}
+{{- end -}}
+{{- if and .Values.httpRoute.enabled (empty .Values.httpRoute.parentRefs) -}}
+{{- fail "httpRoute.parentRefs: name the Gateways to attach to" -}}
+{{- end -}}
+
+{{- if eq .Values.topology "sidecar" -}}
+{{- if .Values.routes -}}
+{{- fail "routes: a sidecar has one upstream, its application" -}}
+{{- end -}}
+{{- if .Values.httpRoute.enabled -}}
+{{- fail "httpRoute: a sidecar is not attached to a Gateway" -}}
+{{- end -}}
+{{- end -}}
+{{- if .Values.sidecar.injection.enabled -}}
+{{- if ne (include "portcullis.isSidecar" .) "yes" -}}
+{{- fail "sidecar.injection: only with topology sidecar and mesh none" -}}
+{{- end -}}
+{{- if include "portcullis.secretNames" . | fromJsonArray -}}
+{{- fail "sidecar.injection: Secrets cannot be mounted into pods of other namespaces: no TLS and no credentials here" -}}
+{{- end -}}
+{{- if not (include "portcullis.mutatingAdmissionVersion" .) -}}
+{{- fail "sidecar.injection: this cluster has no MutatingAdmissionPolicy; include the named templates in the application's chart" -}}
+{{- end -}}
+{{- end -}}
+
+{{- if eq .Values.mesh "istio" -}}
+{{- if and (empty .Values.istio.selector) (empty .Values.istio.targetRefs) -}}
+{{- fail "istio: say which proxies, by selector or by targetRefs" -}}
+{{- end -}}
+{{- if ne .Values.topology "sidecar" -}}
+{{- range $at, $match := .Values.istio.match -}}
+{{- if eq ($match.mode | default "CLIENT_AND_SERVER") "SERVER" -}}
+{{- fail (printf "istio.match[%d]: to Istio, what a gateway takes is CLIENT: with SERVER no request would meet a policy" $at) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if include "portcullis.readsBodies" . -}}
+{{- if empty .Values.istio.selector -}}
+{{- fail "istio.selector: policies that read bodies are attached by an EnvoyFilter, which selects by labels" -}}
+{{- end -}}
+{{- if or .Values.istio.targetRefs .Values.istio.match (ne .Values.istio.phase "AUTHN") -}}
+{{- fail "istio: policies that read bodies are attached by an EnvoyFilter, before Istio's own filters and to all ports: it has no targetRefs, match or other phase" -}}
+{{- end -}}
+{{- if empty .Values.modules.artifact.digest -}}
+{{- fail "modules.artifact.digest: an EnvoyFilter, which policies that read bodies take, has no module without it" -}}
+{{- end -}}
+{{- if .Values.modules.artifact.pullSecret -}}
+{{- fail "modules.artifact.pullSecret: an EnvoyFilter, which policies that read bodies take, has no pull secret" -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if eq .Values.mesh "envoy-gateway" -}}
+{{- if empty .Values.envoyGateway.targetRefs -}}
+{{- fail "envoyGateway.targetRefs: name the Gateways or HTTPRoutes to attach to" -}}
+{{- end -}}
+{{- if include "portcullis.readsBodies" . -}}
+{{- fail "mesh envoy-gateway: its EnvoyExtensionPolicy cannot have bodies delivered while headers are held, so policies that read request bodies would refuse every request" -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
