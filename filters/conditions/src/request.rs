@@ -70,6 +70,16 @@ impl RequestTest {
         Ok(Self::Query { name: name.to_owned(), values: Values::compile(value, quantifier)? })
     }
 
+    /// Whether it asks for method, path or host, which stay as they are on the way through a chain of policies. They change
+    /// headers, and take secrets out of queries.
+    #[must_use]
+    pub fn is_of_target(&self) -> bool {
+        match self {
+            Self::Method(_) | Self::Path(_) | Self::Host(_) => true,
+            Self::Header { .. } | Self::Query { .. } => false,
+        }
+    }
+
     /// Whether it is true of these headers.
     pub fn is_true(&self, headers: &HeaderList) -> bool {
         let path = || headers.first(":path").unwrap_or_default();

@@ -119,7 +119,8 @@ impl Policy for ContentRouter {
         exchange: &mut Exchange<'_>,
         end: EndOfStream,
     ) -> Flow {
-        let is_wanted = exchange.document_wanted() == Some(&self.body.limits);
+        let wanted = exchange.document_wanted().filter(|wanted| wanted.read_the_same(&self.body.limits));
+        let audience = wanted.map_or(Audience::None, |wanted| Audience::Policy { nodes: wanted.nodes });
         // Copies of the route's header that clients have sent are gone, or the headers cannot be read.
         let Ok(headers) = exchange.request_headers() else {
             return self.fail(exchange);
@@ -136,7 +137,6 @@ impl Policy for ContentRouter {
                     Format::Json => Reading::Json,
                     Format::Envelope { binding, charset } => {
                         let open: Vec<_> = self.rules.open(Facts { headers, body }).flatten().collect();
-                        let audience = if is_wanted { Audience::Policies } else { Audience::None };
                         let reading = EnvelopeReading::new(&self.body, open, binding, charset, audience);
                         Reading::Envelope(Box::new(reading))
                     }
@@ -164,7 +164,7 @@ impl Policy for ContentRouter {
         if let Ok(Ruling::Undecided) = ruling {
             return Flow::NeedBody;
         }
-        self.share(mem::take(&mut state.0), exchange);
+        self.share(mem::take(&mut state.0), &ruling, exchange);
         self.follow(ruling, exchange)
     }
 
@@ -173,15 +173,16 @@ impl Policy for ContentRouter {
             Phase::Passing => return Flow::Continue,
             Phase::Reading { format, read } => self.finish(format, *read, exchange),
         };
-        self.share(mem::take(&mut state.0), exchange);
+        self.share(mem::take(&mut state.0), &ruling, exchange);
         self.follow(ruling, exchange)
     }
 }
 
 impl ContentRouter {
-    /// Leaves what has been read to the policies behind this one that want it.
-    fn share(&self, phase: Phase, exchange: &mut Exchange<'_>) {
-        if let Phase::Reading { format: Reading::Envelope(reading), .. } = phase
+    /// Leaves what has been read to the policies behind this one that want it, unless it takes too much.
+    fn share(&self, phase: Phase, ruling: &Result<Ruling, Obstacle>, exchange: &mut Exchange<'_>) {
+        if !matches!(ruling, Err(Obstacle::Undecidable(Undecidable::Busy)))
+            && let Phase::Reading { format: Reading::Envelope(reading), .. } = phase
             && let Some(document) = reading.into_shared(&self.body)
         {
             exchange.share_document(document);

@@ -15,10 +15,11 @@ use crate::time::MonotonicTime;
 
 /// How often held exchanges are looked at.
 pub(crate) const PERIOD: Duration = Duration::from_millis(250);
-/// How long bytes may have been received and not delivered. A filter before this one may hold them for a while.
+/// How long bytes may have been received and not delivered, while nothing is known of the host.
 const GRACE: Duration = Duration::from_secs(1);
-/// The same, once the host has shown that it delivers: then it is another filter that holds them.
-const GRACE_WHEN_DELIVERED: Duration = Duration::from_secs(15);
+/// The same, once something is known. If the host delivers, it is another filter that holds the bytes, for a while; if
+/// it seems not to, only probes are held, and it may have been such a filter that made it seem so.
+const GRACE_FOR_FILTERS: Duration = Duration::from_secs(15);
 /// How long an exchange waits of which the host has had no bytes either, while nothing is known of the host: a body may
 /// also be empty, which nobody can see from here.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -166,8 +167,8 @@ impl BodyWatch {
                     return Hold::Granted;
                 };
                 let grace = match self.delivery {
-                    Delivery::Seen => GRACE_WHEN_DELIVERED,
-                    Delivery::Unknown | Delivery::Missing { .. } => GRACE,
+                    Delivery::Unknown => GRACE,
+                    Delivery::Seen | Delivery::Missing { .. } => GRACE_FOR_FILTERS,
                 };
                 if now.since(since) < grace { Hold::Granted } else { Hold::Withheld }
             }

@@ -372,7 +372,8 @@ impl Exchange<'_> {
 
     /// The limits within which a policy behind this one would read the request's body as XML
     /// ([`Policy::document_limits`](crate::Policy::document_limits)), if one would. A policy that reads it so itself, within
-    /// the same limits, makes a tree of it on the way, and [shares](Exchange::share_document) that.
+    /// limits that [read the same](Limits::read_the_same), makes a tree of it on the way, and
+    /// [shares](Exchange::share_document) that.
     pub fn document_wanted(&self) -> Option<&Limits> {
         self.document_wanted.as_deref()
     }
@@ -382,10 +383,19 @@ impl Exchange<'_> {
         self.facts.document = Some(document);
     }
 
-    /// Takes what a policy before this one has read of the request's body within these limits, if it was sent in this
-    /// encoding.
+    /// Takes what a policy before this one has read of the request's body within limits that
+    /// [read the same](Limits::read_the_same), if it was sent in this encoding. The number of nodes may be beyond these
+    /// limits.
     pub fn take_document(&mut self, limits: &Limits, charset: Option<Charset>) -> Option<SharedDocument> {
-        self.facts.document.take_if(|shared| shared.limits == *limits && shared.charset == charset)
+        self.facts.document.take_if(|shared| shared.limits.read_the_same(limits) && shared.charset == charset)
+    }
+
+    /// Leaves what has been read of the request's body to the policies behind this one that want it, and forgets it if none
+    /// does.
+    pub fn decline_document(&mut self) {
+        if self.document_wanted.is_none() {
+            self.facts.document = None;
+        }
     }
 }
 

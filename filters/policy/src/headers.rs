@@ -86,6 +86,17 @@ impl HeaderList {
         self.contains("transfer-encoding") || self.all("content-length").any(|length| length != b"0")
     }
 
+    /// Whether these are the headers of a request to go on with another protocol: there is an `upgrade`, and `connection`
+    /// names it (RFC 9110, section 7.8). Without the latter it means nothing, and over HTTP/2 there is neither.
+    pub fn asks_for_upgrade(&self) -> bool {
+        let is_named = |value: &[u8]| {
+            value
+                .split(|byte| *byte == b',')
+                .any(|option| option.trim_ascii().eq_ignore_ascii_case(b"upgrade"))
+        };
+        self.contains("upgrade") && self.all("connection").any(is_named)
+    }
+
     /// Appends a field.
     pub fn add(&mut self, name: &str, value: &[u8]) {
         let name = self.store(name.as_bytes());
@@ -256,6 +267,21 @@ mod tests {
         assert_eq!(list.first(":path"), Some(&b"/a"[..]));
         assert_eq!(list.all("x").collect::<Vec<_>>(), [&b"\xff\x00"[..], b""]);
         assert_eq!(list.first("z"), None);
+    }
+
+    #[test]
+    fn an_upgrade_is_named_by_connection() {
+        for (fields, expected) in [
+            (&[("upgrade", "websocket"), ("connection", "Upgrade")][..], true),
+            (&[("connection", "keep-alive , upgrade"), ("upgrade", "websocket")], true),
+            (&[("connection", "close"), ("connection", "upgrade"), ("upgrade", "x")], true),
+            (&[("upgrade", "websocket")], false),
+            (&[("upgrade", "websocket"), ("connection", "upgraded")], false),
+            (&[("connection", "upgrade")], false),
+        ] {
+            let headers: HeaderList = fields.iter().copied().collect();
+            assert_eq!(headers.asks_for_upgrade(), expected, "{fields:?}");
+        }
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use portcullis_xml::{Charset, Document, Limits, Tokenizer, TreeBuilder};
 
+use crate::held_memory::HeldMemory;
+
 /// The body of a request as a tree, as far as a policy has read it: those behind it in the chain need not read that part
 /// again.
 #[derive(Debug)]
@@ -10,10 +12,12 @@ pub struct SharedDocument {
     pub read: usize,
     /// The encoding that the headers stated, if they stated one.
     pub charset: Option<Charset>,
-    /// The limits within which it was read.
+    /// The limits within which it was read. Those on nodes are for whoever takes it to look after: its own differ.
     pub limits: Limits,
     /// The tree.
     pub tree: SharedTree,
+    /// What it takes of the worker's memory.
+    pub memory: HeldMemory,
 }
 
 /// A tree that is whole, or is being built.

@@ -25,6 +25,10 @@ impl Elements {
         self.open.len()
     }
 
+    pub(crate) fn memory(&self) -> usize {
+        self.names.capacity().saturating_add(self.open.capacity().saturating_mul(size_of::<Element>()))
+    }
+
     /// Begins an element, whose name comes in pieces.
     pub(crate) fn open(&mut self, bindings: usize) {
         let start = self.names.len();

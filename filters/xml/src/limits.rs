@@ -40,6 +40,12 @@ pub struct Limits {
 impl Limits {
     /// Length of the XML declaration, of which what stands between `<?xml` and `?>` counts: 1 KiB.
     pub const DECLARATION_BYTES: usize = 1 << 10;
+
+    /// Whether a tokenizer reads the same documents within both, whatever trees may be made of them.
+    #[must_use]
+    pub fn read_the_same(&self, other: &Self) -> bool {
+        *self == Self { nodes: self.nodes, ..other.clone() }
+    }
 }
 
 impl Default for Limits {

@@ -39,6 +39,12 @@ impl Tag {
         self.declarations.clear();
     }
 
+    pub(crate) fn memory(&self) -> usize {
+        let attributes = self.attributes.capacity().saturating_mul(size_of::<AttributeRecord>());
+        let declarations = self.declarations.capacity().saturating_mul(size_of::<DeclarationRecord>());
+        self.text.capacity().saturating_add(attributes).saturating_add(declarations)
+    }
+
     /// Begins an attribute or a declaration, whose name comes in pieces.
     pub(crate) fn begin(&mut self) {
         self.name_start = self.text.len();

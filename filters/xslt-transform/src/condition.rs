@@ -25,7 +25,8 @@ pub(crate) enum Condition {
 pub(crate) struct Facts<'a> {
     /// The request's headers; none if no policy has seen them.
     pub(crate) request: Option<&'a HeaderList>,
-    /// The headers of the message that may be transformed; none if they have not come.
+    /// The headers of the message that may be transformed; none if they have not come. Then the request's may still be
+    /// changed, but for what it asks for.
     pub(crate) message: Option<&'a HeaderList>,
 }
 
@@ -64,18 +65,19 @@ impl Condition {
         }
     }
 
-    /// Whether it is true, or `None` as long as that depends on what has not come.
+    /// Whether it is true, or `None` as long as that depends on what has not come, may change, or cannot be read.
     pub(crate) fn truth(&self, facts: Facts<'_>) -> Option<bool> {
         match self {
             Self::All(conditions) => decide(conditions, facts, false),
             Self::Any(conditions) => decide(conditions, facts, true),
             Self::Not(condition) => condition.truth(facts).map(|truth| !truth),
+            Self::Request(test) if facts.message.is_none() && !test.is_of_target() => None,
             Self::Request(test) => Some(facts.request.is_some_and(|headers| test.is_true(headers))),
             Self::Message(test) => facts.message.map(|headers| test.is_true(headers)),
-            Self::MediaType(test) => facts.message.map(|headers| {
-                media_type_of(headers)
-                    .is_some_and(|media_type| test.passes(&media_type.essence().to_ascii_lowercase()))
-            }),
+            Self::MediaType(test) => {
+                let media_type = media_type_of(facts.message?).ok()?;
+                Some(media_type.is_some_and(|it| test.passes(&it.essence().to_ascii_lowercase())))
+            }
             Self::Status(test) => {
                 facts.message.map(|headers| status(headers).is_some_and(|status| test.passes(status)))
             }

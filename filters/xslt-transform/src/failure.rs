@@ -1,5 +1,6 @@
 //! Why messages pass as they are, and why they cannot be transformed.
 
+use portcullis_policy::{Direction, MemoryFull};
 use portcullis_xml::{Error, ErrorKind, Limit};
 
 use crate::config::{OnError, OnFailure};
@@ -29,10 +30,14 @@ pub(crate) enum Failure {
     TooLarge,
     Malformed,
     Stylesheet,
+    /// Envoy has redirected the request, which may have been transformed before.
+    Redirected,
+    /// What the worker is reading takes too much memory.
+    Busy,
 }
 
 impl Failure {
-    pub(crate) const ALL: [Self; 7] = [
+    pub(crate) const ALL: [Self; 9] = [
         Self::ContentType,
         Self::Encoded,
         Self::Multipart,
@@ -40,6 +45,8 @@ impl Failure {
         Self::TooLarge,
         Self::Malformed,
         Self::Stylesheet,
+        Self::Redirected,
+        Self::Busy,
     ];
 
     /// The counter's name.
@@ -52,6 +59,8 @@ impl Failure {
             Self::TooLarge => "too_large",
             Self::Malformed => "malformed",
             Self::Stylesheet => "stylesheet",
+            Self::Redirected => "redirected",
+            Self::Busy => "busy",
         }
     }
 
@@ -65,6 +74,16 @@ impl Failure {
             Self::TooLarge => configured.too_large,
             Self::Malformed => configured.malformed,
             Self::Stylesheet => configured.stylesheet,
+            Self::Redirected => configured.redirected,
+            Self::Busy => configured.busy,
+        }
+    }
+
+    /// Whether the client's request is to blame.
+    pub(crate) const fn is_clients(self, at: Direction) -> bool {
+        match self {
+            Self::Stylesheet | Self::Redirected | Self::Busy => false,
+            _ => matches!(at, Direction::Request),
         }
     }
 }
@@ -75,6 +94,15 @@ impl From<&Error> for Failure {
             ErrorKind::LimitExceeded(Limit::DocumentBytes | Limit::TextBytes, _) => Self::TooLarge,
             ErrorKind::UnsupportedEncoding(_) => Self::ContentType,
             _ => Self::Malformed,
+        }
+    }
+}
+
+impl From<MemoryFull> for Failure {
+    fn from(full: MemoryFull) -> Self {
+        match full {
+            MemoryFull::Message => Self::TooLarge,
+            MemoryFull::Worker => Self::Busy,
         }
     }
 }

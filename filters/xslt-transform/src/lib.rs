@@ -15,6 +15,7 @@ mod parameters;
 mod reading;
 mod reply;
 mod side;
+mod vary;
 
 pub use config::Config;
 pub use policy::XsltTransform;

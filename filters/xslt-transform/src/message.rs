@@ -27,13 +27,23 @@ impl From<Failure> for Unread {
     }
 }
 
-/// The media type, if there is one that can be read, and not two.
-pub(crate) fn media_type_of(headers: &HeaderList) -> Option<MediaType<'_>> {
+/// A media type that cannot be read, or two.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Unreadable;
+
+/// The media type, if there is one.
+pub(crate) fn media_type_of(headers: &HeaderList) -> Result<Option<MediaType<'_>>, Unreadable> {
     let mut values = headers.all("content-type");
     match (values.next(), values.next()) {
-        (Some(value), None) => MediaType::parse(value).ok(),
-        _ => None,
+        (None, _) => Ok(None),
+        (Some(value), None) => MediaType::parse(value).map(Some).map_err(|_| Unreadable),
+        (Some(_), Some(_)) => Err(Unreadable),
     }
+}
+
+/// The same, if it can be read.
+fn readable_media_type(headers: &HeaderList) -> Option<MediaType<'_>> {
+    media_type_of(headers).ok().flatten()
 }
 
 /// Whether a message may have a body that could be transformed, before anybody asks what it is.
@@ -51,7 +61,7 @@ pub(crate) fn has_body(
         Direction::Request if method == b"CONNECT" => return Err(Exemption::Tunnel.into()),
         // What the client sends behind the headers of an upgrade is no body, and comes after the answer, unless the
         // upgrade is refused and the body that the headers announce is one.
-        Direction::Request if headers.contains("upgrade") => {
+        Direction::Request if headers.asks_for_upgrade() => {
             let is_ambiguous = headers.announces_body();
             return Err(if is_ambiguous { Failure::ContentType.into() } else { Exemption::Tunnel.into() });
         }
@@ -59,8 +69,8 @@ pub(crate) fn has_body(
         Direction::Response => match status(headers) {
             Some(200..=299) if method == b"CONNECT" => return Err(Exemption::Tunnel.into()),
             Some(100..=199) => return Err(Exemption::Tunnel.into()),
-            // RFC 9110, sections 15.3.5, 15.3.6 and 15.4.5.
-            Some(204 | 205 | 304) => return Err(Exemption::NoBody.into()),
+            // RFC 9110, sections 15.3.5 and 15.4.5. What follows the headers of 205, which must be nothing, would be a body.
+            Some(204 | 304) => return Err(Exemption::NoBody.into()),
             _ if method == b"HEAD" => return Err(Exemption::NoBody.into()),
             _ => {}
         },
@@ -83,7 +93,7 @@ pub(crate) fn charset(
     if headers.first("content-type").is_some_and(is_multipart) {
         return Err(Failure::Multipart);
     }
-    let media_type = media_type_of(headers).filter(MediaType::is_xml).ok_or(Failure::ContentType)?;
+    let media_type = readable_media_type(headers).filter(MediaType::is_xml).ok_or(Failure::ContentType)?;
     let charset = stated_charset(headers);
     if charset.is_none() && media_type.parameter("charset").is_some() {
         return Err(Failure::ContentType);
@@ -94,9 +104,21 @@ pub(crate) fn charset(
     }
 }
 
+/// Whether these are the headers of a response that must not have a body and yet can have one (RFC 9110, section 15.3.6).
+pub(crate) fn expects_nothing(at: Direction, headers: &HeaderList) -> bool {
+    at == Direction::Response && status(headers) == Some(205)
+}
+
+/// Whether Envoy has followed a redirect by itself and sends the request, as the filters have left it, through all of
+/// them once more (`internal_redirect_policy`). It then says where the request went first, and takes that header from
+/// requests that come from outside.
+pub(crate) fn is_redirected(at: Direction, headers: &HeaderList) -> bool {
+    at == Direction::Request && headers.contains("x-envoy-original-url")
+}
+
 /// The charset that the headers state, if they state one that is known.
-pub(crate) fn stated_charset(headers: &HeaderList) -> Option<Charset> {
-    let media_type = media_type_of(headers)?;
+fn stated_charset(headers: &HeaderList) -> Option<Charset> {
+    let media_type = readable_media_type(headers)?;
     Charset::from_label(core::str::from_utf8(media_type.parameter("charset")?).ok()?)
 }
 
@@ -118,7 +140,7 @@ fn is_multipart(content_type: &[u8]) -> bool {
 /// doubt must not pass untransformed.
 fn is_grpc(headers: &HeaderList) -> bool {
     const TYPES: [&[u8]; 3] = [b"application/grpc", b"application/grpc-web", b"application/grpc-web-text"];
-    let Some(media_type) = media_type_of(headers) else {
+    let Some(media_type) = readable_media_type(headers) else {
         return false;
     };
     let mut parts = media_type.essence().splitn(2, |byte| *byte == b'+');
@@ -152,6 +174,7 @@ mod tests {
         use Exemption::{Grpc, Tunnel};
         use Failure::{ContentType, Encoded, Multipart, Partial, TooLarge};
         const XML: (&str, &str) = ("content-type", "text/xml");
+        const UPGRADE: (&str, &str) = ("connection", "upgrade");
         for (headers, expected) in [
             (&[XML][..], Ok(None)),
             (&[("content-type", "application/soap+xml; charset=UTF-8")], Ok(Some(Charset::Utf8))),
@@ -174,8 +197,10 @@ mod tests {
             (&[("content-type", "application/grpc, text/xml")], Err(ContentType.into())),
             (&[("content-type", "application/grpc"), XML], Err(ContentType.into())),
             (&[(":method", "CONNECT"), XML], Err(Tunnel.into())),
-            (&[("upgrade", "websocket"), XML], Err(Tunnel.into())),
-            (&[("upgrade", "h2c"), ("content-length", "9"), XML], Err(ContentType.into())),
+            (&[UPGRADE, ("upgrade", "websocket"), XML], Err(Tunnel.into())),
+            (&[UPGRADE, ("upgrade", "h2c"), ("content-length", "9"), XML], Err(ContentType.into())),
+            // Over HTTP/2 it means nothing, and a body needs no announcement.
+            (&[("upgrade", "websocket"), XML], Ok(None)),
         ] {
             assert_eq!(judge(Direction::Request, headers, &[]), expected, "{headers:?}");
         }
@@ -192,7 +217,7 @@ mod tests {
             ("POST", "500", Ok(None)),
             ("HEAD", "200", Err(NoBody.into())),
             ("GET", "204", Err(NoBody.into())),
-            ("GET", "205", Err(NoBody.into())),
+            ("GET", "205", Ok(None)),
             ("GET", "304", Err(NoBody.into())),
             ("GET", "101", Err(Tunnel.into())),
             ("CONNECT", "200", Err(Tunnel.into())),

@@ -14,12 +14,12 @@ use portcullis_policy::{
 use portcullis_xml::Limits;
 
 use crate::condition::Facts;
-use crate::config::{Config, SourceElement};
-use crate::failure::Exemption;
+use crate::config::{Config, size};
+use crate::failure::{Exemption, Failure};
 use crate::message::{self, Unread};
 use crate::metrics::Metrics;
 use crate::parameters;
-use crate::reading::{Bounds, NoBody, Reading};
+use crate::reading::{Bounds, Expected, Head, NoBody, Reading, can_share};
 use crate::side::Side;
 use log_messages::LogMessages;
 
@@ -104,6 +104,7 @@ impl Policy for XsltTransform {
             bounds: Bounds {
                 xml: config.limits.of_documents(),
                 transform: config.limits.of_transformations(),
+                held: size(config.limits.max_held_bytes),
             },
             metrics: Metrics::default(),
             complaint: Complaint::default(),
@@ -124,8 +125,7 @@ impl Policy for XsltTransform {
 
     fn document_limits(&self) -> Option<Limits> {
         let side = self.request.as_ref()?;
-        let can_share = side.source == SourceElement::Document && !side.stylesheet.strips_space();
-        can_share.then(|| self.bounds.xml.clone())
+        can_share(side).then(|| self.bounds.xml.clone())
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {
@@ -150,14 +150,21 @@ impl Policy for XsltTransform {
         let Some(side) = &self.request else {
             return Flow::PassRest;
         };
-        // What a policy before this one may have read for it.
-        let charset = exchange.known_request_headers().and_then(message::stated_charset);
-        let shared = exchange.take_document(&self.bounds.xml, charset);
         let begun = match exchange.known_request_headers() {
-            Some(headers) => self.begin(side, headers, exchange, shared, end),
+            Some(headers) => self.begin(side, headers, exchange, end),
             None => Err(Obstacle::Host),
         };
-        self.hold(side, begun, state, exchange)
+        // What a policy before this one may have read for it.
+        let shared = match begun {
+            Ok(Head { expected: Expected::Document(charset), .. }) if can_share(side) => {
+                exchange.take_document(&self.bounds.xml, charset)
+            }
+            _ => None,
+        };
+        if shared.is_none() {
+            exchange.decline_document();
+        }
+        self.hold(side, begun, shared, state, exchange)
     }
 
     fn on_request_body(&mut self, state: &mut State, exchange: &mut Exchange<'_>, body: BodyEvent) -> Flow {
@@ -177,11 +184,15 @@ impl Policy for XsltTransform {
         let Some(side) = &self.response else {
             return Flow::PassRest;
         };
-        let begun = match exchange.headers(side.headers()) {
-            Ok(headers) => self.begin(side, &headers, exchange, None, end),
-            Err(_) => Err(Obstacle::Host),
+        let facts = Facts { request: exchange.known_request_headers(), message: None };
+        let begun = if side.rules_out(facts) {
+            Err(Exemption::Condition.into())
+        } else if end == EndOfStream::Yes && side.vary.is_empty() {
+            Err(Exemption::NoBody.into())
+        } else {
+            self.begin_response(side, exchange, end)
         };
-        self.hold(side, begun, state, exchange)
+        self.hold(side, begun, None, state, exchange)
     }
 
     fn on_response_body(&mut self, state: &mut State, exchange: &mut Exchange<'_>, body: BodyEvent) -> Flow {
@@ -195,23 +206,45 @@ impl Policy for XsltTransform {
 
 impl XsltTransform {
     /// Has the upstream send a response that is to be transformed as a whole and not compressed, which a server may do
-    /// whatever it is asked for (RFC 9110, sections 12.5.3 and 14.2).
+    /// whatever it is asked for (RFC 9110, sections 12.5.3 and 14.2). Nor may it say that what the client has is still
+    /// true (section 13.1): the client may have it from before, of another stylesheet, or untransformed.
     fn ask_for_a_whole(&self, exchange: &mut Exchange<'_>) -> Result<(), HostError> {
         let Some(side) = &self.response else {
             return Ok(());
         };
         let headers = exchange.request_headers()?;
-        if headers.first(":method") == Some(b"CONNECT") || headers.contains("upgrade") {
+        let method = headers.first(":method").unwrap_or_default();
+        if method == b"CONNECT" || headers.asks_for_upgrade() {
             return Ok(());
         }
-        let facts = Facts { request: Some(headers), message: None };
-        if side.when.as_ref().is_some_and(|when| when.truth(facts) == Some(false)) {
+        if side.rules_out(Facts { request: Some(headers), message: None }) {
             return Ok(());
         }
         let is_plain = headers.all("accept-encoding").all(is_identity);
+        if matches!(method, b"GET" | b"HEAD") {
+            exchange.remove_request_header("if-none-match")?;
+            exchange.remove_request_header("if-modified-since")?;
+        }
         exchange.remove_request_header("range")?;
         exchange.remove_request_header("if-range")?;
         if is_plain { Ok(()) } else { exchange.set_request_header("accept-encoding", b"identity") }
+    }
+
+    /// The same as [`begin`](Self::begin), of a response, which tells caches by what it could have been another one.
+    fn begin_response(
+        &self,
+        side: &Side,
+        exchange: &mut Exchange<'_>,
+        end: EndOfStream,
+    ) -> Result<Head, Obstacle> {
+        let headers = exchange.headers(side.headers()).map_err(|_| Obstacle::Host)?;
+        if let Some(missing) = side.vary.missing(&headers)
+            && is_upstreams(exchange)
+        {
+            let added = exchange.add_header(side.headers(), "vary", missing.as_bytes());
+            added.map_err(|_| Obstacle::Host)?;
+        }
+        self.begin(side, &headers, exchange, end)
     }
 
     /// Finds out by a message's headers whether it is to be transformed, and can be.
@@ -220,31 +253,45 @@ impl XsltTransform {
         side: &Side,
         headers: &HeaderList,
         exchange: &Exchange<'_>,
-        shared: Option<SharedDocument>,
         end: EndOfStream,
-    ) -> Result<Reading, Obstacle> {
+    ) -> Result<Head, Obstacle> {
         let request = exchange.known_request_headers();
         message::has_body(side.direction, headers, request, end)?;
         let facts = Facts { request, message: Some(headers) };
-        if side.when.as_ref().is_some_and(|when| when.truth(facts) != Some(true)) {
+        let truth = side.when.as_ref().map_or(Some(true), |when| when.truth(facts));
+        if truth == Some(false) {
             return Err(Exemption::Condition.into());
         }
         if side.direction == Direction::Response && !is_upstreams(exchange) {
             return Err(Exemption::LocalReply.into());
         }
-        let charset = message::charset(side.direction, headers, self.bounds.xml.document_bytes)?;
+        // The condition depends on a media type that cannot be read.
+        if truth.is_none() {
+            return Err(Failure::ContentType.into());
+        }
+        if message::is_redirected(side.direction, headers) {
+            return Err(Failure::Redirected.into());
+        }
+        let expected = match message::charset(side.direction, headers, self.bounds.xml.document_bytes) {
+            Ok(charset) => Expected::Document(charset),
+            Err(failure) if message::expects_nothing(side.direction, headers) => Expected::Nothing(failure),
+            Err(failure) => return Err(failure.into()),
+        };
         let parameters = parameters::gather(&side.parameters, headers, request, exchange);
-        Ok(Reading::new(side, &self.bounds, headers, charset, shared, parameters))
+        Ok(Head::new(side.direction, headers, expected, parameters))
     }
 
     fn hold(
         &self,
         side: &Side,
-        begun: Result<Reading, Obstacle>,
+        begun: Result<Head, Obstacle>,
+        shared: Option<SharedDocument>,
         state: &mut State,
         exchange: &mut Exchange<'_>,
     ) -> Flow {
-        match begun {
+        let reading =
+            begun.and_then(|head| Reading::new(side, &self.bounds, head, shared).map_err(Obstacle::from));
+        match reading {
             Ok(reading) => {
                 *state.of(side.direction) = Phase::Reading(Box::new(reading));
                 Flow::NeedBody
@@ -264,7 +311,7 @@ impl XsltTransform {
         let (Some(side), Phase::Reading(reading)) = (self.side(at), &mut *phase) else {
             return Flow::PassRest;
         };
-        match (read(side, reading, body.fresh.end, exchange), body.end) {
+        match (self.read(side, reading, body.fresh.end, exchange), body.end) {
             (Ok(()), EndOfStream::No) => Flow::NeedBody,
             (Ok(()), EndOfStream::Yes) => self.on_end(at, Ending::Body, state, exchange),
             (Err(obstacle), _) => {
@@ -293,26 +340,32 @@ impl XsltTransform {
         }
     }
 
+    /// Reads on, up to `end`.
+    fn read(
+        &self,
+        side: &Side,
+        reading: &mut Reading,
+        end: usize,
+        exchange: &mut Exchange<'_>,
+    ) -> Result<(), Obstacle> {
+        while reading.read() < end {
+            let from = reading.read();
+            let to = from.saturating_add(PIECE).min(end);
+            let piece = exchange.body(side.direction, from..to).map_err(|_| Obstacle::Host)?;
+            if piece.len() != to.saturating_sub(from) {
+                return Err(Obstacle::Host);
+            }
+            reading.feed(&piece, &self.bounds)?;
+        }
+        Ok(())
+    }
+
     fn side(&self, at: Direction) -> Option<&Side> {
         match at {
             Direction::Request => self.request.as_ref(),
             Direction::Response => self.response.as_ref(),
         }
     }
-}
-
-/// Reads on, up to `end`.
-fn read(side: &Side, reading: &mut Reading, end: usize, exchange: &mut Exchange<'_>) -> Result<(), Obstacle> {
-    while reading.read() < end {
-        let from = reading.read();
-        let to = from.saturating_add(PIECE).min(end);
-        let piece = exchange.body(side.direction, from..to).map_err(|_| Obstacle::Host)?;
-        if piece.len() != to.saturating_sub(from) {
-            return Err(Obstacle::Host);
-        }
-        reading.feed(&piece)?;
-    }
-    Ok(())
 }
 
 /// Whether the response comes from an upstream. A host that does not say is taken to have no responses of its own.

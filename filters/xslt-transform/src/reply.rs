@@ -6,6 +6,10 @@ use crate::failure::Failure;
 
 /// What a client is told whose request, or the response to it, cannot be transformed.
 pub(crate) fn refusal(at: Direction, failure: Failure) -> Reply {
+    if at == Direction::Response && failure == Failure::Busy {
+        return Reply::new(503, "Service Unavailable", "xslt_transform_response_busy")
+            .with_detail("There are too many messages to be transformed at the moment.");
+    }
     if at == Direction::Response {
         let (code, detail) = match failure {
             Failure::ContentType => ("xslt_transform_response_content_type", "is of a media type that"),
@@ -14,7 +18,9 @@ pub(crate) fn refusal(at: Direction, failure: Failure) -> Reply {
             Failure::Partial => ("xslt_transform_response_partial", "is a part of something larger and"),
             Failure::TooLarge => ("xslt_transform_response_too_large", "is too large and"),
             Failure::Malformed => ("xslt_transform_response_malformed", "is malformed and"),
-            Failure::Stylesheet => ("xslt_transform_response_stylesheet", "is such that it"),
+            Failure::Stylesheet | Failure::Redirected | Failure::Busy => {
+                ("xslt_transform_response_stylesheet", "is such that it")
+            }
         };
         return Reply::new(502, "Bad Gateway", code)
             .with_detail(format!("The upstream's response {detail} cannot be transformed."));
@@ -37,6 +43,10 @@ pub(crate) fn refusal(at: Direction, failure: Failure) -> Reply {
             .with_detail("The request's body is malformed, or is not what it has to be."),
         Failure::Stylesheet => Reply::new(500, "Internal Server Error", "xslt_transform_stylesheet")
             .with_detail("The request cannot be transformed."),
+        Failure::Redirected => Reply::new(500, "Internal Server Error", "xslt_transform_redirected")
+            .with_detail("A request that was redirected cannot be transformed again."),
+        Failure::Busy => Reply::new(503, "Service Unavailable", "xslt_transform_busy")
+            .with_detail("There are too many messages to be transformed at the moment."),
     }
 }
 
@@ -73,6 +83,8 @@ pub(crate) const fn word(at: Direction, event: Event) -> &'static str {
             Failure::TooLarge => "request-too-large",
             Failure::Malformed => "request-malformed",
             Failure::Stylesheet => "request-stylesheet",
+            Failure::Redirected => "request-redirected",
+            Failure::Busy => "request-busy",
         },
         (Direction::Response, Event::Transformed) => "response-transformed",
         (Direction::Response, Event::Exempt) => "response-exempt",
@@ -85,6 +97,8 @@ pub(crate) const fn word(at: Direction, event: Event) -> &'static str {
             Failure::TooLarge => "response-too-large",
             Failure::Malformed => "response-malformed",
             Failure::Stylesheet => "response-stylesheet",
+            Failure::Redirected => "response-redirected",
+            Failure::Busy => "response-busy",
         },
     }
 }

@@ -5,9 +5,10 @@ use std::collections::BTreeMap;
 use portcullis_policy::{ConfigError, Direction, HeaderMap};
 use portcullis_xslt::{CompileOptions, OutputKind, Stylesheet};
 
-use crate::condition::Condition;
+use crate::condition::{Condition, Facts};
 use crate::config::{OnError, Placement, SourceElement, StylesheetReference, Transformation};
 use crate::parameters::NamedParameter;
+use crate::vary::Vary;
 
 /// What is done to the messages of one direction.
 #[derive(Debug)]
@@ -20,6 +21,8 @@ pub(crate) struct Side {
     pub(crate) parameters: Vec<NamedParameter>,
     pub(crate) content_type: Option<String>,
     pub(crate) on_error: OnError,
+    /// What responses say besides. Of requests, nothing.
+    pub(crate) vary: Vary,
 }
 
 impl Side {
@@ -51,8 +54,17 @@ impl Side {
             parameters: parameters.collect::<Result<_, _>>().map_err(|error| error.within("parameters"))?,
             content_type: transformation.content_type.clone(),
             on_error: transformation.on_error,
+            vary: match direction {
+                Direction::Request => Vary::default(),
+                Direction::Response => Vary::of(transformation),
+            },
             stylesheet,
         })
+    }
+
+    /// Whether what is known of an exchange rules its messages out already.
+    pub(crate) fn rules_out(&self, facts: Facts<'_>) -> bool {
+        self.when.as_ref().is_some_and(|when| when.truth(facts) == Some(false))
     }
 
     /// The headers of its messages.

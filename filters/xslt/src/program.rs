@@ -299,10 +299,57 @@ impl Program {
     pub(crate) const BUILT_IN: Address = 0;
 }
 
-/// Which elements of the source lose text that is white space alone (section 3.4).
+/// Which elements of the source lose text that is white space alone (section 3.4), by rules that yield to those before
+/// them: for each name test the first.
 #[derive(Debug, Default)]
 pub(crate) struct SpaceRules {
-    pub(crate) rules: Vec<SpaceRule>,
+    /// By local name.
+    names: BTreeMap<Box<str>, SpaceByNamespace>,
+    namespaces: SpaceByNamespace,
+    any: Option<RankedSpace>,
+}
+
+type SpaceByNamespace = BTreeMap<Box<str>, RankedSpace>;
+
+/// What a rule says, and its place among all rules.
+#[derive(Debug, Clone, Copy)]
+struct RankedSpace {
+    place: usize,
+    space: Space,
+}
+
+impl SpaceRules {
+    /// Of rules in descending order.
+    pub(crate) fn new(rules: impl IntoIterator<Item = SpaceRule>) -> Self {
+        let mut all = Self::default();
+        for (place, SpaceRule { test, space }) in rules.into_iter().enumerate() {
+            let rule = RankedSpace { place, space };
+            match test {
+                SpaceTest::Any => {
+                    all.any.get_or_insert(rule);
+                }
+                SpaceTest::Namespace(uri) => {
+                    all.namespaces.entry(uri).or_insert(rule);
+                }
+                SpaceTest::Name(name) => {
+                    all.names.entry(name.local).or_default().entry(name.namespace).or_insert(rule);
+                }
+            }
+        }
+        all
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty() && self.namespaces.is_empty() && self.any.is_none()
+    }
+
+    /// Whether white space counts in an element of this name.
+    pub(crate) fn keeps(&self, namespace: &str, local: &str) -> bool {
+        let of_name = self.names.get(local).and_then(|namespaces| namespaces.get(namespace));
+        let rules = [of_name, self.namespaces.get(namespace), self.any.as_ref()];
+        let first = rules.into_iter().flatten().min_by_key(|rule| rule.place);
+        first.is_none_or(|rule| rule.space == Space::Preserve)
+    }
 }
 
 /// One of `xsl:strip-space` and `xsl:preserve-space`, for one name test; in descending order of what it yields to.

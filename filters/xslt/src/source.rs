@@ -7,7 +7,7 @@ use portcullis_xml::{
     TreeBuilder,
 };
 
-use crate::program::{Space, SpaceRules, SpaceTest};
+use crate::program::SpaceRules;
 use crate::qname;
 
 /// A document to transform, without the white space that the stylesheet strips.
@@ -99,7 +99,19 @@ impl SourceTree {
     /// space ([`Stylesheet::strips_space`](crate::Stylesheet::strips_space)).
     #[must_use]
     pub fn unstripped(tree: TreeBuilder, limits: &Limits) -> Self {
+        let tree = tree.within(limits);
         Self { tree, max_nodes: limits.nodes, space: Rc::default(), open: Vec::new() }
+    }
+
+    /// Makes room for the tree of a text of so many bytes. There need not be that many.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.tree.reserve(bytes);
+    }
+
+    /// How many bytes of memory it takes.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        self.tree.memory().saturating_add(self.open.capacity().saturating_mul(size_of::<Kept>()))
     }
 
     /// Declares a namespace on the element that was just started, as one that an element around it had declared: an
@@ -138,14 +150,17 @@ impl SourceTree {
 
 impl Sink for SourceTree {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
-        if !self.space.rules.is_empty() {
+        if !self.space.is_empty() {
             let outer = self.open.last().is_some_and(|open| open.by_document);
             let by_document = match tag.attributes.find(qname::XML, "space").map(|space| space.value) {
                 Some("preserve") => true,
                 Some("default") => false,
                 _ => outer,
             };
-            self.open.push(Kept { by_stylesheet: self.space.keeps(&tag.name), by_document });
+            self.open.push(Kept {
+                by_stylesheet: self.space.keeps(tag.name.namespace, tag.name.local),
+                by_document,
+            });
         }
         self.tree.start(tag)
     }
@@ -169,17 +184,5 @@ impl Sink for SourceTree {
 
     fn processing_instruction(&mut self, target: &str, data: &str) -> Control {
         self.tree.processing_instruction(target, data)
-    }
-}
-
-impl SpaceRules {
-    /// Whether white space counts in an element of this name.
-    fn keeps(&self, name: &Name<'_>) -> bool {
-        let rule = self.rules.iter().find(|rule| match &rule.test {
-            SpaceTest::Any => true,
-            SpaceTest::Namespace(uri) => **uri == *name.namespace,
-            SpaceTest::Name(wanted) => *wanted.local == *name.local && *wanted.namespace == *name.namespace,
-        });
-        rule.is_none_or(|rule| rule.space == Space::Preserve)
     }
 }

@@ -74,7 +74,7 @@ impl Stylesheet {
     /// Whether it strips white space from its source (XSLT 1.0, section 3.4).
     #[must_use]
     pub fn strips_space(&self) -> bool {
-        !self.program.space.rules.is_empty()
+        !self.program.space.is_empty()
     }
 
     /// Whether the stylesheet has a global parameter of this name; the namespace is empty for a name without prefix.

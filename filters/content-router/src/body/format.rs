@@ -26,11 +26,19 @@ pub(crate) enum Undecidable {
     Multipart,
     TooLarge,
     Malformed,
+    Busy,
 }
 
 impl Undecidable {
-    pub(crate) const ALL: [Self; 6] =
-        [Self::NoBody, Self::ContentType, Self::Encoded, Self::Multipart, Self::TooLarge, Self::Malformed];
+    pub(crate) const ALL: [Self; 7] = [
+        Self::NoBody,
+        Self::ContentType,
+        Self::Encoded,
+        Self::Multipart,
+        Self::TooLarge,
+        Self::Malformed,
+        Self::Busy,
+    ];
 
     /// The word for the log.
     pub(crate) const fn as_str(self) -> &'static str {
@@ -41,6 +49,7 @@ impl Undecidable {
             Self::Multipart => "multipart",
             Self::TooLarge => "too-large",
             Self::Malformed => "malformed",
+            Self::Busy => "busy",
         }
     }
 
@@ -53,6 +62,7 @@ impl Undecidable {
             Self::Multipart => "multipart",
             Self::TooLarge => "too_large",
             Self::Malformed => "malformed",
+            Self::Busy => "busy",
         }
     }
 
@@ -65,6 +75,7 @@ impl Undecidable {
             Self::Multipart => configured.multipart,
             Self::TooLarge => configured.too_large,
             Self::Malformed => configured.malformed,
+            Self::Busy => configured.busy,
         }
     }
 }
@@ -104,7 +115,7 @@ impl Format {
         }
         // What the client sends behind the headers of an upgrade is no body, and comes after the answer, unless the
         // upgrade is refused and the body that the headers announce is one.
-        if headers.contains("upgrade") {
+        if headers.asks_for_upgrade() {
             let is_ambiguous = headers.announces_body();
             return Err(if is_ambiguous { Undecidable::ContentType } else { Undecidable::NoBody });
         }
@@ -167,6 +178,7 @@ mod tests {
         })
     }
 
+    const UPGRADE: (&str, &str) = ("connection", "upgrade");
     const BOTH: Needs = Needs { envelope: Interest::Some, json: Interest::Some };
     const XML: Needs = Needs { envelope: Interest::Some, json: Interest::None };
 
@@ -196,14 +208,21 @@ mod tests {
             ),
             (&[("content-type", "text/xml"), ("soapaction", "a"), ("soapaction", "b")], Err(ContentType)),
             (&[(":method", "CONNECT"), ("content-type", "text/xml")], Err(NoBody)),
-            (&[("upgrade", "websocket"), ("content-type", "text/xml")], Err(NoBody)),
-            (&[("upgrade", "websocket"), ("content-length", "0")], Err(NoBody)),
+            (&[UPGRADE, ("upgrade", "websocket"), ("content-type", "text/xml")], Err(NoBody)),
+            (&[UPGRADE, ("upgrade", "websocket"), ("content-length", "0")], Err(NoBody)),
+            // Over HTTP/2 it means nothing, and a body needs no announcement.
+            (&[("upgrade", "websocket"), ("content-type", "text/plain")], Err(ContentType)),
             (
-                &[("upgrade", "websocket"), ("content-length", "9"), ("content-type", "text/xml")],
+                &[UPGRADE, ("upgrade", "websocket"), ("content-length", "9"), ("content-type", "text/xml")],
                 Err(ContentType),
             ),
             (
-                &[("upgrade", "h2c"), ("transfer-encoding", "chunked"), ("content-type", "text/xml")],
+                &[
+                    UPGRADE,
+                    ("upgrade", "h2c"),
+                    ("transfer-encoding", "chunked"),
+                    ("content-type", "text/xml"),
+                ],
                 Err(ContentType),
             ),
         ] {

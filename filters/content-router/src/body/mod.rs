@@ -66,8 +66,13 @@ impl BodyTests {
     /// All of them.
     pub(crate) fn finish(self, body: &config::Body) -> BodyReader {
         let max_bytes = usize::try_from(body.max_bytes).unwrap_or(usize::MAX);
-        let limits =
-            Limits { depth: body.max_depth, document_bytes: u64::from(body.max_bytes), ..Limits::default() };
+        let defaults = Limits::default();
+        let limits = Limits {
+            depth: body.max_depth,
+            document_bytes: u64::from(body.max_bytes),
+            text_bytes: max_bytes.max(defaults.text_bytes),
+            ..defaults
+        };
         let (envelope, expressions) = self.envelope.finish();
         BodyReader {
             envelope,
@@ -75,6 +80,7 @@ impl BodyTests {
             json: self.json,
             limits,
             max_bytes,
+            max_held_bytes: usize::try_from(body.max_held_bytes).unwrap_or(usize::MAX),
         }
     }
 }
@@ -93,6 +99,8 @@ pub(crate) struct BodyReader {
     pub(crate) limits: Limits,
     /// How much of a body is held and read.
     pub(crate) max_bytes: usize,
+    /// How much memory all messages that the worker is reading may take.
+    pub(crate) max_held_bytes: usize,
 }
 
 impl BodyReader {

@@ -3,11 +3,11 @@
 use core::mem::{Discriminant, discriminant};
 use std::rc::Rc;
 
-use portcullis_policy::{HeaderList, SharedDocument, SharedTree};
+use portcullis_policy::{HeaderList, HeldMemory, MemoryFull, SharedDocument, SharedTree};
 use portcullis_xml::soap::{Binding, Operation, Recognition};
 use portcullis_xml::xpath::stream::{SoapMatcher, StreamSet};
 use portcullis_xml::{
-    Charset, Control, Document, Error, ErrorKind, Limit, Name, Sink, StartTag, Tokenizer, TreeBuilder,
+    Charset, Control, Document, Error, ErrorKind, Limit, Limits, Name, Sink, StartTag, Tokenizer, TreeBuilder,
 };
 
 use super::envelope::EnvelopeTest;
@@ -29,6 +29,8 @@ pub(crate) struct EnvelopeReading {
     read: usize,
     /// What becomes of it for policies that want it too.
     tree: Tree,
+    /// What all of this takes.
+    memory: HeldMemory,
 }
 
 /// A tree that is made of a body on the way.
@@ -43,7 +45,10 @@ enum Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Audience {
     None,
-    Policies,
+    /// One does, and makes trees of so many nodes at the most.
+    Policy {
+        nodes: u32,
+    },
 }
 
 impl EnvelopeReading {
@@ -70,20 +75,26 @@ impl EnvelopeReading {
             read: 0,
             tree: match audience {
                 Audience::None => Tree::Unwanted,
-                Audience::Policies => Tree::Growing(Box::new(TreeBuilder::new(&reader.limits))),
+                // It serves both: each looks after its own limit.
+                Audience::Policy { nodes } => {
+                    let nodes = nodes.max(reader.limits.nodes);
+                    let limits = Limits { nodes, ..reader.limits.clone() };
+                    Tree::Growing(Box::new(TreeBuilder::new(&limits)))
+                }
             },
+            memory: HeldMemory::default(),
         }
     }
 
     /// What has been read, for the policies that want it.
     pub(crate) fn into_shared(self, reader: &BodyReader) -> Option<SharedDocument> {
-        let Self { tokenizer, charset, read, tree, .. } = self;
+        let Self { tokenizer, charset, read, tree, memory, .. } = self;
         let tree = match tree {
             Tree::Unwanted => return None,
             Tree::Growing(tree) => SharedTree::Growing { tokenizer: Box::new(tokenizer), tree },
             Tree::Whole(document) => SharedTree::Whole(document),
         };
-        Some(SharedDocument { read, charset, limits: reader.limits.clone(), tree })
+        Some(SharedDocument { read, charset, limits: reader.limits.clone(), tree, memory })
     }
 
     /// How many bytes of text it keeps.
@@ -107,7 +118,26 @@ impl EnvelopeReading {
             Tree::Growing(tree) => tokenizer.feed(chunk, &mut Tee::new(&mut follower, tree)),
             Tree::Unwanted | Tree::Whole(_) => tokenizer.feed(chunk, &mut follower),
         };
-        follower.conclude(fed)
+        let ruling = follower.conclude(fed)?;
+        // What has been decided stays so; nothing more is read.
+        if ruling == Ruling::Undecided {
+            self.account(reader)?;
+        }
+        Ok(ruling)
+    }
+
+    /// Counts what it takes by now.
+    fn account(&mut self, reader: &BodyReader) -> Result<(), Undecidable> {
+        let tree = match &self.tree {
+            Tree::Unwanted => 0,
+            Tree::Growing(tree) => tree.memory(),
+            Tree::Whole(document) => document.memory(),
+        };
+        let taken = self.tokenizer.memory().saturating_add(self.matcher.kept()).saturating_add(tree);
+        self.memory.set(taken, reader.max_held_bytes).map_err(|full| match full {
+            MemoryFull::Message => Undecidable::TooLarge,
+            MemoryFull::Worker => Undecidable::Busy,
+        })
     }
 
     /// The body has ended: what is not known now is false, or takes the [whole](Self::finish_with) of it.
@@ -146,6 +176,9 @@ impl EnvelopeReading {
         match core::mem::replace(&mut self.tree, Tree::Unwanted) {
             Tree::Growing(tree) => {
                 let document = tree.finish().map_err(|_| Undecidable::TooLarge)?;
+                if document.len() > usize::try_from(reader.limits.nodes).unwrap_or(usize::MAX) {
+                    return Err(Undecidable::TooLarge.into());
+                }
                 let mut document = WholeDocument::of(document, self.read);
                 let ruling = self.rule_by(&mut document, reader, rules, headers)?;
                 self.tree = Tree::Whole(Box::new(document.into_document()));

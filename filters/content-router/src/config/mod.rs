@@ -70,13 +70,17 @@ pub struct Body {
     /// How deeply elements of an envelope may be nested, as far as it is read.
     #[cfg_attr(feature = "schema", schemars(range(min = 4, max = 1024)))]
     pub max_depth: u32,
+    /// Bytes of memory that all messages together may take that a worker is reading, for this policy and for others of
+    /// the same VM: trees, and text that has not ended. A request that would take more is `undecided.busy`.
+    #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 536_870_912)))]
+    pub max_held_bytes: u32,
     /// Whether XPath expressions may need the whole body.
     pub xpath: XpathMode,
 }
 
 impl Default for Body {
     fn default() -> Self {
-        Self { max_bytes: 1 << 20, max_depth: 256, xpath: XpathMode::default() }
+        Self { max_bytes: 1 << 20, max_depth: 256, max_held_bytes: 256 << 20, xpath: XpathMode::default() }
     }
 }
 
@@ -111,6 +115,8 @@ pub struct Undecided {
     /// It is not well-formed, is no envelope though its headers say so, or is of another version of SOAP. If refused,
     /// with 400.
     pub malformed: OnUndecided,
+    /// What the worker is reading takes more memory than `body.max_held_bytes`. If refused, with 503.
+    pub busy: OnUndecided,
 }
 
 impl Default for Undecided {
@@ -122,6 +128,7 @@ impl Default for Undecided {
             multipart: OnUndecided::Refuse,
             too_large: OnUndecided::Refuse,
             malformed: OnUndecided::Refuse,
+            busy: OnUndecided::Refuse,
         }
     }
 }

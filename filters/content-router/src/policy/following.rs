@@ -29,7 +29,9 @@ impl ContentRouter {
             OnUndecided::Default => self.act(&self.default, count, reason.as_str(), exchange),
             OnUndecided::Refuse => {
                 count.increment(exchange.host());
-                record(exchange, Verdict::Rejected, reason.as_str());
+                let is_clients = reason != Undecidable::Busy;
+                let verdict = if is_clients { Verdict::Rejected } else { Verdict::FailedClosed };
+                record(exchange, verdict, reason.as_str());
                 Flow::Reply(Box::new(refusal(reason)))
             }
             OnUndecided::Pass => {
@@ -101,5 +103,7 @@ fn refusal(reason: Undecidable) -> Reply {
             .with_detail("What the request is routed by does not come early enough in its body."),
         Undecidable::Malformed => Reply::new(400, "Bad Request", "content_router_malformed")
             .with_detail("The request's body is malformed, or is not what its headers say."),
+        Undecidable::Busy => Reply::new(503, "Service Unavailable", "content_router_busy")
+            .with_detail("There are too many requests to be read at the moment."),
     }
 }

@@ -78,7 +78,10 @@ fn a_request_without_a_body_is_decided_at_once() {
     assert_eq!(bare(&mut worker, SOAP_11), to("default"));
     assert_eq!(bare(&mut worker, &[(":method", "GET")]), to("default"));
     assert_eq!(bare(&mut worker, &[(":method", "HEAD")]), to("default"));
-    for headers in [&[(":method", "CONNECT")][..], &[(":method", "GET"), ("upgrade", "websocket")]] {
+    for headers in [
+        &[(":method", "CONNECT")][..],
+        &[(":method", "GET"), ("connection", "upgrade"), ("upgrade", "websocket")],
+    ] {
         let id = begin(&mut worker, headers, false);
         assert_eq!(fared(&worker, id), to("default"), "{headers:?}");
     }

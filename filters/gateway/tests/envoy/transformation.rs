@@ -1,6 +1,8 @@
 //! A chain that routes, transforms and logs.
 
-use portcullis_testkit::envoy::{Http, Reply};
+use std::time::Duration;
+
+use portcullis_testkit::envoy::{Body, Http, Reply};
 use serde_json::{Value, json};
 
 use crate::support::{Chain, credentials};
@@ -77,4 +79,37 @@ fn refusals_of_other_policies_are_not_transformed() {
         assert!(response.text().contains(":Fault>"), "{response:?}");
     }
     assert_eq!(chain.backend.count(), 0);
+}
+
+/// A policy that waits holds a message until it is woken, and the transformation behind it gets all of it then: body,
+/// trailers and end, however they have come meanwhile.
+#[test]
+fn a_message_that_has_waited_is_transformed_to_its_end() {
+    let emptying = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>\
+        <xsl:output omit-xml-declaration='yes'/>\
+        <xsl:template match='/order'><redro/></xsl:template>\
+        <xsl:template match='/nothing'/></xsl:stylesheet>";
+    let chain = Chain::start_reading_bodies(&[
+        json!({"client-id": {"auth": {"per-request": {"cluster": "auth"}}}}),
+        json!({"xslt-transform": {"request": {"stylesheet": {"inline": emptying}}}}),
+    ]);
+    chain.auth.reply(Reply::status(200).delay(Duration::from_millis(300)));
+    let headers = [&credentials("acme")[..], &[("content-type", b"text/xml")]].concat();
+    for http in Http::BOTH {
+        for (body, expected) in [("<order><k/></order>", "<redro/>"), ("<nothing/>", "")] {
+            for trailers in [&[][..], &[("x-checked", &b"1"[..])]] {
+                chain.backend.clear();
+                let mut request = http.begin(chain.addr(), "POST", "/", &headers, Body::Chunked);
+                // All of it is there before the client is known.
+                let (head, tail) = body.as_bytes().split_at(4);
+                request.send(head).unwrap();
+                request.send(tail).unwrap();
+                request.end(trailers).unwrap();
+                let response = request.response().unwrap();
+                assert_eq!(response.status, 200, "{http:?} {body} {trailers:?} {response:?}");
+                let received = chain.backend.requests().pop().unwrap();
+                assert_eq!(received.body, expected.as_bytes(), "{http:?} {body} {trailers:?}");
+            }
+        }
+    }
 }

@@ -3,5 +3,6 @@
 
 mod configuration;
 mod exports;
+mod host_calls;
 mod hostile_host;
 mod support;

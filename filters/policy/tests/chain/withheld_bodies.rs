@@ -110,9 +110,46 @@ fn after_the_first_all_are_refused_at_once_but_for_a_probe_now_and_then() {
     let other = bench.begin();
     assert_eq!(bench.replied(other), Some(500));
     bench.request_body(probe, b"first", false);
-    bench.worker.advance(3 * TICK);
+    bench.worker.advance(17 * TICK);
     assert_eq!(bench.replied(probe), Some(500));
     assert_eq!(errors(&bench).len(), 1, "the log has said it");
+}
+
+/// A filter before this one may hold every body for some seconds, which looks like a field that is missing.
+#[test]
+fn a_worker_behind_a_filter_that_holds_bodies_for_seconds_heals() {
+    for held_when_the_verdict_falls in [true, false] {
+        let mut bench = bench(BodyDelivery::WhileHeadersAreHeld);
+        let first = begin_received(&mut bench);
+        let second = held_when_the_verdict_falls.then(|| {
+            bench.worker.advance(TICK);
+            begin_received(&mut bench)
+        });
+        bench.worker.advance(2 * TICK);
+        assert_eq!(bench.replied(first), Some(500), "as far as can be known by then");
+        let id = second.unwrap_or_else(|| {
+            bench.worker.advance(Duration::from_secs(10));
+            begin_received(&mut bench)
+        });
+        bench.worker.advance(12 * TICK);
+        assert_eq!(bench.worker.fate(id), Fate::Held);
+        assert_eq!(bench.request_body(id, b"late", true), Next::Continue);
+        assert_eq!(bench.upstream_got(id), b"late");
+
+        let others = [begin_received(&mut bench), begin_received(&mut bench)];
+        bench.worker.advance(12 * TICK);
+        for id in others {
+            assert_eq!(bench.request_body(id, b"late", true), Next::Continue, "nobody is refused any more");
+        }
+        assert_eq!(bench.worker.host.metric("portcullis.probe.body_withheld"), 1);
+    }
+}
+
+/// A request's headers come, and the host has some of its body, which it may deliver later.
+fn begin_received(bench: &mut Bench) -> ExchangeId {
+    let id = bench.begin();
+    bench.worker.host.give_property(id, &["request", "total_size"], &1000u64.to_le_bytes());
+    id
 }
 
 #[test]

@@ -50,6 +50,10 @@ impl Decoder {
         Self { charset, held: Held::default(), buffer: String::new() }
     }
 
+    pub(crate) fn memory(&self) -> usize {
+        self.buffer.capacity()
+    }
+
     /// Goes over to another encoding, between characters.
     pub(crate) fn switch(&mut self, charset: Charset) {
         self.charset = charset;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::SEARCHED;
+use super::{SEARCHED, in_map};
 use crate::token::NamespaceId;
 
 /// The declarations of the open elements, the innermost last. The default namespace has the empty prefix.
@@ -32,6 +32,12 @@ impl Bindings {
     /// How many there are.
     pub(crate) fn len(&self) -> usize {
         self.stack.len()
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let stack = self.stack.capacity().saturating_mul(size_of::<Binding>());
+        let index = self.index.as_ref().map_or(0, |index| in_map(index.len(), self.text.len()));
+        self.text.capacity().saturating_add(stack).saturating_add(index)
     }
 
     /// What an element without a prefix belongs to.

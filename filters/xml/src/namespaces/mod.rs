@@ -17,6 +17,12 @@ pub(crate) const XMLNS: &str = "http://www.w3.org/2000/xmlns/";
 /// many cost the logarithm of their number each, whatever an attacker calls them.
 const SEARCHED: usize = 16;
 
+/// How many bytes a map of so many texts takes, which have so many bytes at the most.
+fn in_map(entries: usize, text: usize) -> usize {
+    const ENTRY: usize = 64;
+    if entries == 0 { 0 } else { entries.saturating_mul(ENTRY).saturating_add(text) }
+}
+
 /// Whether a prefix (empty for the default) may be bound to a namespace (empty for none); sections 3 and 5.
 pub(crate) fn check_declaration(prefix: &str, namespace: &str) -> Result<(), NamespaceRule> {
     match (prefix, namespace) {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{SEARCHED, XML};
+use super::{SEARCHED, XML, in_map};
 use crate::token::NamespaceId;
 
 /// Namespace names, each once, for the whole of a document: identifiers are handed out and must stay true.
@@ -53,6 +53,12 @@ impl NamespaceNames {
             self.index = (FIRST..=id.0).map(NamespaceId).map(|id| (Box::from(self.name(id)), id)).collect();
         }
         Some(id)
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        let ends = self.ends.capacity().saturating_mul(size_of::<usize>());
+        let index = in_map(self.index.len(), self.text.len());
+        self.text.capacity().saturating_add(ends).saturating_add(index)
     }
 
     /// Comparisons made so far.

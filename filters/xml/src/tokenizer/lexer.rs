@@ -147,6 +147,15 @@ pub(super) struct Lexer {
 }
 
 impl Lexer {
+    pub(super) fn memory(&self) -> usize {
+        let starts = self.name_starts.capacity().saturating_mul(size_of::<usize>());
+        let positions = self.name_positions.capacity().saturating_mul(size_of::<Position>());
+        let own = [self.text.capacity(), self.word.capacity(), starts, positions];
+        let parts =
+            [self.tag.memory(), self.elements.memory(), self.bindings.memory(), self.namespaces.memory()];
+        own.into_iter().chain(parts).fold(0, usize::saturating_add)
+    }
+
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
             limits: limits.clone(),

@@ -128,6 +128,16 @@ impl Tokenizer {
         self.lexer.locator.position()
     }
 
+    /// How many bytes of memory it takes: for what has begun and not ended, and for the names of what is open.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let source = match &self.source {
+            Source::First(first) => first.capacity(),
+            Source::Decoder(decoder) => decoder.memory(),
+        };
+        size_of::<Self>().saturating_add(source).saturating_add(self.lexer.memory())
+    }
+
     /// What has been done so far: bytes looked at (twice if twice), and comparisons of names. It is proportional to
     /// time spent, and must be to the document's size.
     #[must_use]

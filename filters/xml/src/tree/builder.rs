@@ -104,6 +104,24 @@ impl TreeBuilder {
         &self.document
     }
 
+    /// How many bytes of memory it takes: the document, and what is known of its open elements.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let open = self.open.capacity().saturating_mul(size_of::<Open>());
+        let uris = self.uris.capacity().saturating_mul(size_of::<Option<UriId>>());
+        self.document.memory().saturating_add(open).saturating_add(uris)
+    }
+
+    /// The same, for whoever goes on with it within limits of their own: those on nodes apply.
+    #[must_use]
+    pub fn within(mut self, limits: &Limits) -> Self {
+        self.max_nodes = limits.nodes.min(MAX_NODES);
+        if self.failed.is_none() && self.document.next_node().0 > self.max_nodes {
+            self.failed = Some(Full::Nodes(self.max_nodes));
+        }
+        self
+    }
+
     /// The names in use, to add to.
     pub fn names(&mut self) -> &mut Names {
         &mut self.document.names

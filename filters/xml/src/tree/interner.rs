@@ -18,6 +18,8 @@ pub(super) struct Interner {
     /// One more than an entry's number, 0 for a free slot. The length is a power of two, at least twice the entries.
     slots: Vec<u32>,
     overflow: BTreeMap<(u32, Box<str>), u32>,
+    /// The number that was given last.
+    last: u32,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -26,6 +28,8 @@ struct Entry {
     start: u32,
     end: u32,
     hash: u32,
+    /// What came behind it last time: documents say the same again and again, in the same order.
+    follower: u32,
 }
 
 enum Place {
@@ -44,8 +48,42 @@ impl Interner {
         self.text.len().saturating_add(entries).saturating_add(self.overflow.len().saturating_mul(OVERFLOW))
     }
 
+    /// How many bytes of memory all take.
+    pub(super) fn memory(&self) -> usize {
+        // What a map needs for an entry besides its text.
+        const OVERFLOW: usize = 64;
+        let entries = self.entries.capacity().saturating_mul(size_of::<Entry>());
+        let slots = self.slots.capacity().saturating_mul(size_of::<u32>());
+        // Its texts are among all texts.
+        let overflow = match self.overflow.len() {
+            0 => 0,
+            entries => entries.saturating_mul(OVERFLOW).saturating_add(self.text.len()),
+        };
+        [self.text.capacity(), entries, slots, overflow].into_iter().fold(0, usize::saturating_add)
+    }
+
     /// The number of a pair; a new one if it is new. `None` if there is no room for another.
     pub(super) fn intern(&mut self, with: u32, text: &str) -> Option<u32> {
+        if let Some(number) = self.guess(with, text) {
+            self.last = number;
+            return Some(number);
+        }
+        let number = self.look_up(with, text)?;
+        if let Some(last) = self.entry_mut(self.last) {
+            last.follower = number;
+        }
+        self.last = number;
+        Some(number)
+    }
+
+    /// The number that came behind the last one before, if it is that of this pair.
+    fn guess(&self, with: u32, text: &str) -> Option<u32> {
+        let follower = self.entry(self.last)?.follower;
+        let entry = self.entry(follower)?;
+        (entry.with == with && self.text_of(entry) == text).then_some(follower)
+    }
+
+    fn look_up(&mut self, with: u32, text: &str) -> Option<u32> {
         let hash = hash(with, text);
         if self.entries.len().saturating_mul(2) >= self.slots.len() {
             self.grow();
@@ -63,7 +101,7 @@ impl Interner {
         let start = u32::try_from(self.text.len()).ok()?;
         let end = start.checked_add(u32::try_from(text.len()).ok()?)?;
         self.text.push_str(text);
-        self.entries.push(Entry { with, start, end, hash });
+        self.entries.push(Entry { with, start, end, hash, follower: 0 });
         self.put(free, number);
         Some(number)
     }
@@ -79,8 +117,16 @@ impl Interner {
 
     /// The pair of a number.
     pub(super) fn get(&self, number: u32) -> Option<(u32, &str)> {
-        let entry = self.entries.get(usize::try_from(number).ok()?)?;
+        let entry = self.entry(number)?;
         Some((entry.with, self.text_of(entry)))
+    }
+
+    fn entry(&self, number: u32) -> Option<&Entry> {
+        self.entries.get(usize::try_from(number).ok()?)
+    }
+
+    fn entry_mut(&mut self, number: u32) -> Option<&mut Entry> {
+        self.entries.get_mut(usize::try_from(number).ok()?)
     }
 
     fn text_of(&self, entry: &Entry) -> &str {
@@ -130,6 +176,11 @@ impl Interner {
 
     fn grow(&mut self) {
         let length = self.slots.len().saturating_mul(2).max(64);
+        if self.slots.is_empty() {
+            // A small document has no more.
+            self.entries.reserve(16);
+            self.text.reserve(128);
+        }
         self.slots.clear();
         self.slots.resize(length, 0);
         self.overflow.clear();

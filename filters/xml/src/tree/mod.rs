@@ -60,6 +60,16 @@ impl Document {
         self.text.len().saturating_add(self.values.len())
     }
 
+    /// How many bytes of memory it takes, room that it has reserved included.
+    #[must_use]
+    pub fn memory(&self) -> usize {
+        let tags = self.tags.capacity().saturating_mul(size_of::<Tag>());
+        let links = self.links.capacity().saturating_mul(size_of::<Links>());
+        let texts = self.text.capacity().saturating_add(self.values.capacity());
+        let parts = [tags, links, texts, self.names.memory(), self.scopes.memory()];
+        parts.into_iter().fold(size_of::<Self>(), usize::saturating_add)
+    }
+
     /// The names, namespaces and prefixes in use.
     #[must_use]
     pub fn names(&self) -> &Names {

@@ -74,6 +74,13 @@ impl Names {
             .fold(0, usize::saturating_add)
     }
 
+    pub(super) fn memory(&self) -> usize {
+        [&self.names, &self.uris, &self.prefixes]
+            .map(Interner::memory)
+            .into_iter()
+            .fold(0, usize::saturating_add)
+    }
+
     /// The number of a namespace, a new one if it is new. `None` if there is no room for another.
     pub fn uri(&mut self, uri: &str) -> Option<UriId> {
         self.uris.intern(0, uri).map(UriId)

@@ -39,6 +39,10 @@ impl Scopes {
         self.declarations.len()
     }
 
+    pub(super) fn memory(&self) -> usize {
+        self.declarations.capacity().saturating_mul(size_of::<Declaration>())
+    }
+
     /// Takes off all but the first so many: scopes that have others are gone.
     pub(super) fn truncate(&mut self, declarations: usize) {
         self.declarations.truncate(declarations);

@@ -139,7 +139,8 @@ impl Limits {
         in_range("max_output_bytes", self.max_output_bytes, 1024, 64 << 20)?;
         in_range("max_steps", self.max_steps, 1000, 1_000_000_000)?;
         in_range("max_template_depth", self.max_template_depth, 16, 100_000)?;
-        in_range("max_temporary_bytes", self.max_temporary_bytes, 64 << 10, 256 << 20)
+        in_range("max_temporary_bytes", self.max_temporary_bytes, 64 << 10, 256 << 20)?;
+        in_range("max_held_bytes", self.max_held_bytes, 1 << 20, 512 << 20)
     }
 }
 

@@ -24,8 +24,8 @@ pub enum Condition {
         #[serde(default)]
         values: Quantifier,
     },
-    /// The message's media type in lower case, without parameters: `text/xml`, `application/soap+xml`. False if it has none
-    /// that can be read.
+    /// The message's media type in lower case, without parameters: `text/xml`, `application/soap+xml`. False if it has none.
+    /// If it cannot be read, and the condition depends on it, the message is `on_error.content_type`.
     MediaType(TextTest),
     /// The response's status is one of these: `200`, `5xx`, `400-499`. For responses only.
     Status(Vec<String>),

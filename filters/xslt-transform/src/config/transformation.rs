@@ -116,6 +116,11 @@ pub struct OnError {
     pub malformed: OnFailure,
     /// The stylesheet fails: it goes beyond a limit, ends itself, or does what cannot be done. Requests: 500.
     pub stylesheet: OnFailure,
+    /// Envoy has followed a redirect by itself (`internal_redirect_policy`) and sends the request through its filters
+    /// again, with the body that they have made of it. Requests: 500.
+    pub redirected: OnFailure,
+    /// What the worker is reading takes more memory than `limits.max_held_bytes`. Requests and responses: 503.
+    pub busy: OnFailure,
 }
 
 impl Default for OnError {
@@ -129,6 +134,8 @@ impl Default for OnError {
             too_large: refuse,
             malformed: refuse,
             stylesheet: refuse,
+            redirected: refuse,
+            busy: refuse,
         }
     }
 }
@@ -138,7 +145,8 @@ impl Default for OnError {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum OnFailure {
-    /// A request is refused with the status that is given for it. Instead of a response the client gets 502.
+    /// A request is refused with the status that is given for it. Instead of a response the client gets 502, or the
+    /// status that is given for it.
     Refuse,
     /// It passes as it came, byte for byte.
     Pass,

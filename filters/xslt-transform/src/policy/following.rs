@@ -54,7 +54,7 @@ impl XsltTransform {
                 Flow::PassRest
             }
             OnFailure::Refuse => {
-                let is_clients = side.direction == Direction::Request && failure != Failure::Stylesheet;
+                let is_clients = failure.is_clients(side.direction);
                 record(exchange, if is_clients { Verdict::Rejected } else { Verdict::FailedClosed }, reason);
                 Flow::Reply(Box::new(refusal(side.direction, failure)))
             }

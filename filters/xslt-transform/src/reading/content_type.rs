@@ -7,6 +7,10 @@ use crate::side::Side;
 
 /// The Content-Type of a result, if it is another one than the message's.
 pub(super) fn of_result(message: &[u8], side: &Side, is_in_envelope: bool) -> Option<Vec<u8>> {
+    stated(message, side, is_in_envelope).filter(|stated| stated != message)
+}
+
+fn stated(message: &[u8], side: &Side, is_in_envelope: bool) -> Option<Vec<u8>> {
     if let Some(configured) = &side.content_type {
         return Some(configured.clone().into_bytes());
     }

@@ -73,6 +73,18 @@ impl Envelope {
         &self.tree
     }
 
+    /// How many bytes of memory it takes.
+    pub(crate) fn memory(&self) -> usize {
+        let masked = self.masked.as_ref().map_or(0, String::capacity);
+        let parts = [self.tree.memory(), self.writer.memory(), self.scope.memory(), masked];
+        parts.into_iter().fold(0, usize::saturating_add)
+    }
+
+    /// Makes room for a message of so many bytes.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        self.tree.reserve(bytes);
+    }
+
     /// The document has ended.
     pub(crate) fn open(self) -> Opened {
         if !self.is_sound() || self.outline.place() != Place::AfterEnvelope {

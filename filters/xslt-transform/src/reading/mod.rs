@@ -5,11 +5,11 @@ mod envelope;
 mod scope;
 mod writer;
 
-use portcullis_policy::{HeaderList, SharedDocument, SharedTree};
+use portcullis_policy::{Direction, HeaderList, HeldMemory, SharedDocument, SharedTree};
 use portcullis_xml::{Charset, Document, Limits, Tokenizer};
 use portcullis_xslt::{Messages, Output, Parameters, Source, SourceTree, TransformError, TransformLimits};
 
-use crate::config::{Placement, SourceElement};
+use crate::config::{Placement, SourceElement, size};
 use crate::failure::Failure;
 use crate::side::Side;
 use envelope::{Envelope, Opened};
@@ -19,6 +19,46 @@ use envelope::{Envelope, Opened};
 pub(crate) struct Bounds {
     pub(crate) xml: Limits,
     pub(crate) transform: TransformLimits,
+    /// How much memory all messages that the worker is reading may take, in bytes.
+    pub(crate) held: usize,
+}
+
+/// What the headers say of a message that is going to be read.
+#[derive(Debug)]
+pub(crate) struct Head {
+    pub(crate) expected: Expected,
+    pub(crate) parameters: Parameters,
+    /// The message's Content-Type.
+    content_type: Vec<u8>,
+    length: Length,
+    stale: Vec<&'static str>,
+}
+
+/// What there will be in a body.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Expected {
+    /// A document in this encoding, if the headers state one.
+    Document(Option<Charset>),
+    /// Nothing; anything else fails.
+    Nothing(Failure),
+}
+
+impl Head {
+    pub(crate) fn new(
+        at: Direction,
+        headers: &HeaderList,
+        expected: Expected,
+        parameters: Parameters,
+    ) -> Self {
+        let date = (at == Direction::Response).then_some(LAST_MODIFIED);
+        Self {
+            expected,
+            parameters,
+            content_type: headers.first("content-type").unwrap_or_default().to_vec(),
+            length: if headers.contains("content-length") { Length::Announced } else { Length::Unannounced },
+            stale: STALE.into_iter().chain(date).filter(|name| headers.contains(name)).collect(),
+        }
+    }
 }
 
 /// A body that is being read, and what its new one will need to know.
@@ -27,17 +67,17 @@ pub(crate) struct Reading {
     source: ReadingSource,
     /// How many bytes have been read.
     read: usize,
-    parameters: Parameters,
-    /// The message's Content-Type.
-    content_type: Vec<u8>,
-    length: Length,
-    stale: Vec<&'static str>,
+    head: Head,
+    /// What it takes.
+    memory: HeldMemory,
 }
 
 /// Fields that say something of a body that is not true of another one: digests (RFC 9530, and what came before it),
 /// the validator of just these bytes, and that parts of them can be had (RFC 9110, sections 8.8.3 and 14.3).
 pub(crate) const STALE: [&str; 6] =
     ["accept-ranges", "content-digest", "content-md5", "digest", "etag", "repr-digest"];
+/// The same of responses: a stylesheet changes them, and this date does not tell (section 8.8.2).
+const LAST_MODIFIED: &str = "last-modified";
 
 #[derive(Debug)]
 enum ReadingSource {
@@ -45,6 +85,8 @@ enum ReadingSource {
     Operation(Box<Tokenizer>, Box<Envelope>),
     /// A policy before this one has read all of it.
     Whole(Box<Document>),
+    /// There is nothing to be read.
+    Nothing(Failure),
 }
 
 /// Whether the headers say how long the body is.
@@ -85,24 +127,21 @@ impl From<Failure> for NoBody {
 }
 
 impl Reading {
-    /// Begins to read a body of a message with these headers.
+    /// Begins to read a body of a message with this head, or goes on from where a policy before this one has left off, if
+    /// that is [of use](can_share).
+    ///
+    /// # Errors
+    /// If there is no memory for it.
     pub(crate) fn new(
         side: &Side,
         bounds: &Bounds,
-        headers: &HeaderList,
-        charset: Option<Charset>,
+        head: Head,
         shared: Option<SharedDocument>,
-        parameters: Parameters,
-    ) -> Self {
-        let (source, read) = source(side, bounds, charset, shared);
-        Self {
-            source,
-            read,
-            parameters,
-            content_type: headers.first("content-type").unwrap_or_default().to_vec(),
-            length: if headers.contains("content-length") { Length::Announced } else { Length::Unannounced },
-            stale: STALE.into_iter().filter(|name| headers.contains(name)).collect(),
-        }
+    ) -> Result<Self, Failure> {
+        let (source, read, memory) = source(side, bounds, head.expected, shared)?;
+        let mut reading = Self { source, read, head, memory };
+        reading.account(bounds)?;
+        Ok(reading)
     }
 
     /// How many bytes have been read.
@@ -111,11 +150,20 @@ impl Reading {
     }
 
     /// Reads the next piece.
-    pub(crate) fn feed(&mut self, piece: &[u8]) -> Result<(), Failure> {
+    pub(crate) fn feed(&mut self, piece: &[u8], bounds: &Bounds) -> Result<(), Failure> {
+        let is_first = self.read == 0;
         self.read = self.read.saturating_add(piece.len());
         let (fed, tree) = match &mut self.source {
-            ReadingSource::Document(tokenizer, tree) => (tokenizer.feed(piece, &mut **tree), &**tree),
+            ReadingSource::Document(tokenizer, tree) => {
+                if is_first {
+                    tree.reserve(piece.len());
+                }
+                (tokenizer.feed(piece, &mut **tree), &**tree)
+            }
             ReadingSource::Operation(tokenizer, envelope) => {
+                if is_first {
+                    envelope.reserve(piece.len());
+                }
                 let fed = tokenizer.feed(piece, &mut **envelope);
                 if !envelope.is_sound() {
                     return Err(Failure::Malformed);
@@ -124,8 +172,21 @@ impl Reading {
             }
             // More than all there was.
             ReadingSource::Whole(_) => return Err(Failure::Malformed),
+            ReadingSource::Nothing(failure) => return Err(*failure),
         };
-        fed.and_then(|_| tree.check()).map_err(|error| Failure::from(&error))
+        fed.and_then(|_| tree.check()).map_err(|error| Failure::from(&error))?;
+        self.account(bounds)
+    }
+
+    /// Counts what it takes by now.
+    fn account(&mut self, bounds: &Bounds) -> Result<(), Failure> {
+        let (tokenizer, tree) = match &self.source {
+            ReadingSource::Document(tokenizer, tree) => (tokenizer.memory(), tree.memory()),
+            ReadingSource::Operation(tokenizer, envelope) => (tokenizer.memory(), envelope.memory()),
+            ReadingSource::Whole(document) => (0, document.memory()),
+            ReadingSource::Nothing(_) => (0, 0),
+        };
+        Ok(self.memory.set(tokenizer.saturating_add(tree), bounds.held)?)
     }
 
     /// The body has ended: transforms it.
@@ -135,12 +196,15 @@ impl Reading {
         bounds: &Bounds,
         messages: &mut dyn Messages,
     ) -> Result<NewBody, NoBody> {
-        let Self { source, read, parameters, content_type, length, stale } = self;
+        // The memory is counted until the new body is there.
+        let Self { source, read, head, memory: _memory } = self;
+        let Head { parameters, content_type, length, stale, .. } = head;
         if read == 0 {
             return Err(NoBody::Empty);
         }
         let unreadable = |error: portcullis_xml::Error| NoBody::Failed(Failure::from(&error));
         let (source, around) = match source {
+            ReadingSource::Nothing(failure) => return Err(failure.into()),
             ReadingSource::Whole(document) => (Source::unstripped(*document, read), None),
             ReadingSource::Document(mut tokenizer, mut tree) => {
                 tokenizer.finish(&mut *tree).map_err(unreadable)?;
@@ -177,22 +241,37 @@ impl Reading {
     }
 }
 
-/// What a body is read with: from where another policy has left off, if one has read it and this one can take it so.
+/// Whether a side can go on from where another policy has left off.
+pub(crate) fn can_share(side: &Side) -> bool {
+    side.source == SourceElement::Document && !side.stylesheet.strips_space()
+}
+
+/// What a body is read with.
 fn source(
     side: &Side,
     bounds: &Bounds,
-    charset: Option<Charset>,
+    expected: Expected,
     shared: Option<SharedDocument>,
-) -> (ReadingSource, usize) {
-    let can_take = side.source == SourceElement::Document && !side.stylesheet.strips_space();
-    if let Some(SharedDocument { read, tree, .. }) = shared.filter(|_| can_take) {
+) -> Result<(ReadingSource, usize, HeldMemory), Failure> {
+    let charset = match expected {
+        Expected::Document(charset) => charset,
+        Expected::Nothing(failure) => {
+            return Ok((ReadingSource::Nothing(failure), 0, HeldMemory::default()));
+        }
+    };
+    if let Some(SharedDocument { read, tree, memory, .. }) = shared {
         let source = match tree {
+            SharedTree::Whole(document) if document.len() > size(bounds.xml.nodes) => {
+                return Err(Failure::Malformed);
+            }
             SharedTree::Whole(document) => ReadingSource::Whole(document),
             SharedTree::Growing { tokenizer, tree } => {
-                ReadingSource::Document(tokenizer, Box::new(SourceTree::unstripped(*tree, &bounds.xml)))
+                let tree = SourceTree::unstripped(*tree, &bounds.xml);
+                tree.check().map_err(|error| Failure::from(&error))?;
+                ReadingSource::Document(tokenizer, Box::new(tree))
             }
         };
-        return (source, read);
+        return Ok((source, read, memory));
     }
     let mut tokenizer = Tokenizer::new(&bounds.xml);
     if let Some(charset) = charset {
@@ -205,14 +284,16 @@ fn source(
             ReadingSource::Operation(Box::new(tokenizer), Box::new(Envelope::new(tree)))
         }
     };
-    (source, 0)
+    Ok((source, 0, HeldMemory::default()))
 }
 
 /// A result without the XML declaration that it may begin with.
 fn without_declaration(output: &Output) -> &[u8] {
     let bytes = &*output.bytes;
-    let is_declared = bytes.starts_with(b"<?xml ");
-    let end = bytes.windows(2).position(|pair| pair == b"?>").filter(|_| is_declared);
+    if !bytes.starts_with(b"<?xml ") {
+        return bytes;
+    }
+    let end = bytes.windows(2).position(|pair| pair == b"?>");
     match end.and_then(|end| bytes.get(end.saturating_add(2)..)) {
         Some(rest) => rest.strip_prefix(b"\n").unwrap_or(rest),
         None => bytes,

@@ -12,6 +12,14 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    /// How many bytes of memory it takes.
+    pub(super) fn memory(&self) -> usize {
+        let texts =
+            self.declared.iter().map(|(prefix, uri)| prefix.capacity().saturating_add(uri.capacity()));
+        let entries = self.declared.capacity().saturating_mul(size_of::<(String, String)>());
+        texts.fold(entries, usize::saturating_add)
+    }
+
     /// An element begins.
     pub(super) fn open(&mut self, tag: &StartTag<'_>) {
         self.outer.push(self.declared.len());

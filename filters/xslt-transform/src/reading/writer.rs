@@ -28,6 +28,12 @@ impl Writer {
         self.out
     }
 
+    /// How many bytes of memory it takes.
+    pub(super) fn memory(&self) -> usize {
+        let names = self.open.iter().map(|name| name.capacity().saturating_add(size_of::<String>()));
+        names.fold(self.out.capacity(), usize::saturating_add)
+    }
+
     /// How much has been written.
     pub(super) fn place(&mut self) -> usize {
         self.finish_tag();

@@ -1,6 +1,6 @@
 //! Messages that cannot be transformed: the client is told, and the VM lives on.
 
-use portcullis_testkit::envoy::{PATIENCE, Reply};
+use portcullis_testkit::envoy::{Backend, Cluster, Envoy, EnvoyConfig, PATIENCE, Reply};
 use serde_json::json;
 
 use crate::support::*;
@@ -148,5 +148,38 @@ fn forged_identities_reach_no_stylesheet() {
     let headers: Fields = &[("content-type", b"text/xml"), ("x-portcullis-client-id", b"root")];
     for http in Http::BOTH {
         assert_eq!(gateway.post(http, headers, b"<a/>").text(), "<c>nobody</c>");
+    }
+}
+
+/// Envoy follows a redirect by itself, and sends what its filters have made of the request through all of them again.
+#[test]
+fn a_request_that_envoy_redirects_is_transformed_once_or_refused() {
+    for (on_error, status) in [(json!({}), 500), (json!({"redirected": "pass"}), 200)] {
+        let policy = json!({"request": {"stylesheet": swap(), "on_error": on_error}});
+        let backend = Backend::start();
+        let config = EnvoyConfig::new()
+            .cluster(Cluster::http1("echo", backend.addr()))
+            .filter(plugin(&policy, Flag::True))
+            .route(json!({"match": {"prefix": "/"}, "route": {
+                "cluster": "echo", "internal_redirect_policy": {"redirect_response_codes": [307]},
+            }}));
+        let gateway = Gateway { envoy: Envoy::start(&config), backend };
+        let elsewhere = format!("http://{}/elsewhere", gateway.addr());
+        gateway.backend.reply_with(move |request| {
+            if request.path == "/elsewhere" {
+                return echo(request);
+            }
+            Reply::status(307).header("location", &elsewhere)
+        });
+        for http in Http::BOTH {
+            gateway.backend.clear();
+            let response = gateway.post(http, XML, b"<a/>");
+            assert_eq!(response.status, status, "{http:?} {response:?}");
+            let requests = gateway.backend.requests();
+            assert_eq!(requests.len(), if status == 200 { 2 } else { 1 }, "{http:?}");
+            assert!(requests.iter().all(|request| request.body == b"<b/>"), "{http:?} {requests:?}");
+        }
+        assert_eq!(gateway.count("request.redirected"), 2);
+        gateway.assert_sound();
     }
 }

@@ -1,6 +1,6 @@
 //! What lies in Envoy, and how much of it there may be.
 
-use portcullis_testkit::envoy::Reply;
+use portcullis_testkit::envoy::{PATIENCE, Reply, wait_until};
 use serde_json::json;
 
 use crate::support::*;
@@ -71,4 +71,40 @@ fn results_larger_than_envoy_s_buffers_are_refused_and_the_vm_lives() {
         }
         gateway.assert_sound();
     }
+}
+
+/// Each takes some ten times its bytes of the VM's memory, of which Envoy gives 1 GiB: together they would end it.
+#[test]
+fn many_stalled_messages_are_refused_before_they_end_the_vm() {
+    let gateway = Gateway::start_with(|config| {
+        config.workers(1).filter(plugin(&json!({"request": {"stylesheet": swap()}}), Flag::True))
+    });
+    let body = format!("<a>{}", "<a/>".repeat(240_000));
+    for http in Http::BOTH {
+        let before = gateway.count("request.busy");
+        let mut stalled = Vec::new();
+        for _ in 0..120 {
+            let mut request = http.begin(gateway.addr(), "POST", "/", XML, Body::Chunked);
+            for piece in body.as_bytes().chunks(64 << 10) {
+                if request.send(piece).is_err() {
+                    break;
+                }
+            }
+            stalled.push(request);
+        }
+        let refused = || gateway.count("request.busy") - before;
+        wait_until("refusals", PATIENCE, || refused() > 20);
+        assert!(refused() < 120, "some are held");
+        // Each time one is let in or not, the VM is the same.
+        let response = stalled.pop().unwrap().response().unwrap();
+        assert_eq!(response.status, 503, "{response:?}");
+        for request in stalled {
+            request.abort();
+        }
+        wait_until("the memory to be given back", PATIENCE, || {
+            gateway.post(http, XML, b"<a/>").text() == "<b/>"
+        });
+    }
+    assert!(gateway.backend.requests().iter().all(|request| request.body == b"<b/>"));
+    gateway.assert_sound();
 }

@@ -1,5 +1,7 @@
 //! What is none of the policy's business goes through as it is.
 
+use std::io::{Read, Write};
+
 use portcullis_testkit::envoy::{ClosedPort, Cluster, Envoy, EnvoyConfig, Reply, h1};
 use serde_json::json;
 
@@ -114,4 +116,65 @@ fn upgrades_pass_and_what_follows_them_is_no_body() {
     // An upgrade that announces a body is one or the other, and nobody knows which.
     let response = h1::request(gateway.addr(), "POST", "/", headers, b"<a/>");
     assert_eq!(response.status, 415, "{response:?}");
+}
+
+/// HTTP/2 has no such field (RFC 9113, section 8.2.2). Whatever Envoy makes of it, no body slips past.
+#[test]
+fn an_upgrade_over_http2_lets_no_body_through() {
+    let gateway = Gateway::start_with(|config| {
+        config
+            .filter(plugin(&json!({"request": {"stylesheet": swap()}}), Flag::True))
+            .merge_connection_manager(json!({"upgrade_configs": [{"upgrade_type": "websocket"}]}))
+    });
+    for (extra, is_plain) in [
+        (&[][..], true),
+        (&[("upgrade", "websocket")], false),
+        (&[("upgrade", "websocket"), ("connection", "upgrade")], false),
+    ] {
+        let mut connection = std::net::TcpStream::connect(gateway.addr()).unwrap();
+        connection.set_read_timeout(Some(std::time::Duration::from_secs(2))).unwrap();
+        connection.write_all(&http2_post(extra, b"<a/>")).unwrap();
+        let mut response = Vec::new();
+        // Until Envoy has no more to say, or closes the connection.
+        let _ = connection.read_to_end(&mut response);
+        let bodies: Vec<_> = gateway.backend.requests().into_iter().map(|request| request.body).collect();
+        gateway.backend.clear();
+        if is_plain {
+            assert_eq!(bodies, [b"<b/>".to_vec()]);
+        }
+        assert!(bodies.iter().all(|body| body != b"<a/>"), "{extra:?} {bodies:?}");
+    }
+    gateway.assert_sound();
+}
+
+/// What a client sends over HTTP/2 to POST a body with these fields besides, which a client that keeps to the rules would
+/// not send.
+fn http2_post(extra: &[(&str, &str)], body: &[u8]) -> Vec<u8> {
+    let frame = |kind: u8, flags: u8, stream: u8, payload: &[u8]| {
+        let length = u32::try_from(payload.len()).unwrap().to_be_bytes();
+        [&length[1..], &[kind, flags, 0, 0, 0, stream], payload].concat()
+    };
+    let fields = [
+        (":method", "POST"),
+        (":scheme", "http"),
+        (":authority", "shop.test"),
+        (":path", "/"),
+        ("content-type", "text/xml"),
+    ];
+    let mut headers = Vec::new();
+    for (name, value) in fields.iter().chain(extra) {
+        // Literals that are not indexed (RFC 7541, section 6.2.2).
+        headers.push(0);
+        for text in [name, value] {
+            headers.push(u8::try_from(text.len()).unwrap());
+            headers.extend_from_slice(text.as_bytes());
+        }
+    }
+    [
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".to_vec(),
+        frame(4, 0, 0, b""),
+        frame(1, 4, 1, &headers),
+        frame(0, 1, 1, body),
+    ]
+    .concat()
 }

@@ -3,7 +3,7 @@
 use portcullis_access_log::AccessLog;
 use portcullis_content_router::ContentRouter;
 use portcullis_policy::host::Level;
-use portcullis_policy::{Chain, Direction};
+use portcullis_policy::{Chain, Direction, HeldMemory};
 use portcullis_testkit::inprocess::Worker;
 use portcullis_xslt_transform::XsltTransform;
 use serde_json::{Value, json};
@@ -162,4 +162,66 @@ fn the_log_tells_the_length_of_what_the_client_has_sent() {
     worker.finish(sent.id);
     let lines = worker.log_lines(Level::Info);
     assert!(lines.iter().any(|line| line.contains("\"bytes_in\":4,")), "{lines:?}");
+}
+
+/// The limits that both must have alike are those that have the same names.
+#[test]
+fn a_body_is_read_once_whatever_the_other_limits_are() {
+    let message = format!("<a><first/>{}</a>", "<k>text</k>".repeat(1000));
+    for (max_bytes, max_nodes) in [(1 << 20, 5000), (2 << 20, 5000), (5 << 20, 1 << 20)] {
+        for (expression, xpath) in [("/a/first", "streamed"), ("count(//k) = 1000", "buffered")] {
+            let router = router_by(expression, json!({"xpath": xpath, "max_bytes": max_bytes}));
+            let transformation = json!({"request": {"stylesheet": a_to_b()},
+                "limits": {"max_bytes": max_bytes, "max_nodes": max_nodes}});
+            let chain = Chain::new().then_configured::<ContentRouter>(router.to_string().as_bytes()).unwrap();
+            let mut worker = Worker::start(transform(chain, &transformation)).unwrap();
+            let sent = send(&mut worker, Direction::Request, XML, &message);
+            assert_eq!(sent, passed(&message.replace("<a>", "<b>").replace("</a>", "</b>")));
+            assert_eq!(
+                worker.host.take_body_bytes_read(),
+                message.len(),
+                "{max_bytes} {max_nodes} {expression}"
+            );
+        }
+    }
+}
+
+/// Each looks after its own number of nodes.
+#[test]
+fn a_shared_tree_of_more_nodes_than_one_allows_is_malformed_for_that_one() {
+    let message = format!("<a><first/>{}</a>", "<k>text</k>".repeat(1000));
+    for (expression, xpath) in [("/a/first", "streamed"), ("count(//k) = 1000", "buffered")] {
+        for pieces in [1, 20] {
+            let router = router_by(expression, json!({"xpath": xpath}));
+            let transformation = json!({"request": {"stylesheet": a_to_b()}, "limits": {"max_nodes": 1000}});
+            let chain = Chain::new().then_configured::<ContentRouter>(router.to_string().as_bytes()).unwrap();
+            let mut worker = Worker::start(transform(chain, &transformation)).unwrap();
+            let pieces: Vec<_> = message.as_bytes().chunks(message.len().div_ceil(pieces)).collect();
+            let (fared, sent) = send_pieces(&mut worker, Direction::Request, XML, &pieces, End::Body);
+            assert_eq!(fared, Fared::Refused(400), "{expression}");
+            assert_eq!(worker.reply(sent.id).code_details, "xslt_transform_malformed");
+        }
+    }
+}
+
+/// A transformation that does not want a message leaves what has been read of it to the next one, and the last one leaves
+/// it to nobody.
+#[test]
+fn what_a_router_has_read_is_for_the_first_that_transforms() {
+    let message = format!("<a><first/>{}</a>", "<k>text</k>".repeat(1000));
+    let when = |path: &str| json!({"request": {"stylesheet": a_to_b(), "when": {"path": {"exact": path}}}});
+    for (second, is_transformed) in [("/", true), ("/other", false)] {
+        let router = router_by("/a/first", json!({}));
+        let chain = Chain::new().then_configured::<ContentRouter>(router.to_string().as_bytes()).unwrap();
+        let chain = transform(transform(chain, &when("/other")), &when(second));
+        let mut worker = Worker::start(chain).unwrap();
+        let (fared, sent) =
+            send_pieces(&mut worker, Direction::Request, XML, &[message.as_bytes()], End::Body);
+        assert!(matches!(&fared, Fared::Passed(body) if body.starts_with("<b>") == is_transformed));
+        let read = worker.host.take_body_bytes_read();
+        // If nobody wants it, no more is read than it takes to route.
+        assert!(if is_transformed { read == message.len() } else { read < message.len() }, "{read}");
+        assert_eq!(HeldMemory::of_worker(), 0, "the response may take its time");
+        worker.finish(sent.id);
+    }
 }

@@ -127,3 +127,47 @@ fn outcomes_say_what_was_done_to_each_message() {
     worker.body(id, Direction::Response, b"<a>", true);
     assert_eq!(read(&worker), "xslt-transform:failed-closed:response-malformed");
 }
+
+/// Whoever reads it otherwise than this policy would get it untransformed.
+#[test]
+fn a_media_type_that_cannot_be_read_fails_where_the_condition_depends_on_it() {
+    let xml = json!({"media-type": {"exact": "text/xml"}});
+    let unreadable = [
+        &[("content-type", "text/xml;charset")][..],
+        &[("content-type", "text/xml; charset=utf-8; charset=utf-8")],
+        &[("content-type", "text/xml"), ("content-type", "text/xml")],
+        &[("content-type", "text/xml, text/plain")],
+        &[("content-type", "")],
+    ];
+    for (condition, refused) in [
+        (xml.clone(), true),
+        (json!({"not": xml}), true),
+        (json!({"all": [xml, {"path": {"prefix": "/"}}]}), true),
+        (json!({"all": [xml, {"path": {"exact": "/other"}}]}), false),
+    ] {
+        for at in BOTH {
+            let mut worker = worker(&both(&when(&condition)));
+            for headers in unreadable {
+                let status = if at == Direction::Request { 415 } else { 502 };
+                let expected = if refused { Fared::Refused(status) } else { passed("<a/>") };
+                assert_eq!(send(&mut worker, at, headers, "<a/>"), expected, "{condition} {headers:?}");
+            }
+            let failed = if refused { 5 } else { 0 };
+            assert_eq!(count(&worker, &format!("{}.content_type", word(at))), failed);
+        }
+        // Without any, it is none of those that the condition names.
+        let mut worker = worker(&json!({"request": when(&json!({"media-type": {"exact": "text/xml"}}))}));
+        assert_eq!(send(&mut worker, Direction::Request, &[], "<a/>"), passed("<a/>"));
+    }
+}
+
+/// The request's headers say enough.
+#[test]
+fn headers_of_responses_that_the_request_rules_out_are_not_read() {
+    let mut worker = worker(&json!({"response": when(&json!({"path": {"exact": "/orders"}}))}));
+    let id = worker.request([(":method", "GET"), (":path", "/other")]);
+    worker.host.take_reads();
+    worker.response_headers(id, [(":status", "200"), ("content-type", "text/xml")], false);
+    assert_eq!(worker.host.take_reads(), Vec::<String>::new());
+    assert_eq!(count(&worker, "response.exempt"), 1);
+}

@@ -158,3 +158,17 @@ fn each_limit_ends_a_transformation_with_an_error() {
         assert_eq!(send(&mut worker, Direction::Request, XML, "<a>"), Fared::Refused(400), "it goes on");
     }
 }
+
+/// Envoy sends a request that it redirects through its filters once more, with the body that they have made of it.
+#[test]
+fn a_request_that_envoy_has_redirected_is_not_transformed_twice() {
+    let headers = [XML, &[("x-envoy-original-url", "http://shop.test/orders")]].concat();
+    let mut refusing = worker(&config(&json!({})));
+    assert_eq!(send(&mut refusing, Direction::Request, &headers, "<a/>"), Fared::Refused(500));
+    assert_eq!(count(&refusing, "request.redirected"), 1);
+    let mut passing = worker(&config(&json!({"redirected": "pass"})));
+    assert_eq!(send(&mut passing, Direction::Request, &headers, "<a/>"), passed("<a/>"));
+    assert!(
+        matches!(send(&mut passing, Direction::Request, XML, "<a/>"), Fared::Passed(body) if body.contains("<b/>"))
+    );
+}

@@ -48,7 +48,7 @@ fn what_was_true_of_the_old_body_alone_goes() {
     let mut worker = simple();
     let stale = ["content-digest", "content-md5", "digest", "etag", "repr-digest", "accept-ranges"];
     let kept =
-        [("last-modified", "yesterday"), ("want-content-digest", "sha-256=1"), ("content-language", "en")];
+        [("want-content-digest", "sha-256=1"), ("content-language", "en"), ("cache-control", "max-age=9")];
     let headers: Vec<_> = XML.iter().copied().chain(stale.map(|name| (name, "x"))).chain(kept).collect();
     for at in BOTH {
         let sent = begin(&mut worker, at, &headers);
@@ -146,7 +146,6 @@ fn messages_without_a_body_to_transform_pass_as_they_are() {
     for (method, response) in [
         ("HEAD", &[(":status", "200")][..]),
         ("GET", &[(":status", "204")]),
-        ("GET", &[(":status", "205")]),
         ("GET", &[(":status", "304")]),
         ("GET", &[(":status", "101")]),
         ("CONNECT", &[(":status", "200")]),
@@ -178,7 +177,7 @@ fn messages_without_a_body_to_transform_pass_as_they_are() {
         }
     }
     assert_eq!(count(&worker, "request.transformed") + count(&worker, "response.transformed"), 0);
-    assert_eq!(count(&worker, "request.exempt"), 3 + 7 + 1 + 4 + 4, "plain requests are counted too");
+    assert_eq!(count(&worker, "request.exempt"), 3 + 6 + 1 + 4 + 4, "plain requests are counted too");
 }
 
 #[test]
@@ -209,4 +208,106 @@ fn upstreams_are_asked_for_the_whole_and_nothing_compressed_where_the_response_i
     ]}}))});
     assert_eq!(asked(&some, "/orders/7", "gzip"), (false, "identity".to_owned()));
     assert_eq!(asked(&some, "/", "gzip"), (true, "gzip".to_owned()));
+    // Headers and queries may be others when the response comes.
+    for may_change in [
+        json!({"request-header": {"name": "x-portcullis-route", "value": {"exact": "legacy"}}}),
+        json!({"not": {"request-header": {"name": "range"}}}),
+        json!({"query": {"name": "format"}}),
+    ] {
+        let some = json!({"response": {"stylesheet": a_to_b(), "when": may_change}});
+        assert_eq!(asked(&some, "/", "gzip"), (false, "identity".to_owned()), "{may_change}");
+    }
+}
+
+/// Stylesheets change; the upstream, which knows nothing of them, would go on saying that what a client has is still true.
+#[test]
+fn a_date_of_the_upstream_s_goes_and_upstreams_are_not_asked_whether_it_is_the_same() {
+    let mut worker = simple();
+    let headers = [XML, &[("last-modified", "Sun, 01 Nov 2026 00:00:00 GMT")]].concat();
+    let (fared, sent) = send_pieces(&mut worker, Direction::Response, &headers, &[b"<a/>"], End::Body);
+    assert_eq!(fared, passed("<b/>"));
+    assert_eq!(field(&headers_of(&worker, &sent), "last-modified"), None);
+
+    let conditional = ["if-none-match", "if-modified-since"];
+    for (method, is_kept) in [("GET", false), ("HEAD", false), ("PUT", true), ("POST", true)] {
+        let mut headers = vec![(":method", method), (":path", "/"), ("if-match", "\"1\"")];
+        headers.extend(conditional.map(|name| (name, "x")));
+        let id = worker.request(headers);
+        let headers = worker.host.upstream_headers(id);
+        for name in conditional {
+            assert_eq!(headers.contains(name), is_kept, "{method} {name}");
+        }
+        assert!(headers.contains("if-match"), "it is about what is changed");
+    }
+}
+
+#[test]
+fn caches_are_told_which_fields_of_the_request_a_response_depends_on() {
+    let condition = json!({"any": [
+        {"request-header": {"name": "Accept", "value": {"exact": "application/json"}}},
+        {"all": [{"not": {"request-header": {"name": "x-kind"}}}, {"status": ["200"]}]},
+    ]});
+    let by_condition = json!({"stylesheet": a_to_b(), "when": condition});
+    let sheet = inline("<xsl:param name='p'/><xsl:template match='/'><b/></xsl:template>");
+    let by = |value: serde_json::Value| json!({"stylesheet": sheet, "parameters": {"p": value}});
+    let by_path = json!({"all": [{"path": {"exact": "/other"}}, {"request-header": {"name": "accept"}}]});
+    for (transformation, request, response, expected) in [
+        // It is so whether the condition turns out to be true or not.
+        (by_condition.clone(), &[("accept", "application/json")][..], &[][..], &["accept, x-kind"][..]),
+        (by_condition.clone(), &[("x-kind", "1")], &[], &["accept, x-kind"]),
+        (by_condition.clone(), &[], &[("vary", "Origin, Accept")], &["Origin, Accept", "x-kind"]),
+        (by_condition, &[], &[("vary", "*")], &["*"]),
+        (by(json!({"request-header": "X-Trace"})), &[], &[], &["x-trace"]),
+        (by(json!("client-id")), &[], &[], &["*"]),
+        (by(json!({"query": "q"})), &[], &[], &[]),
+        (by(json!({"header": "x"})), &[], &[], &[]),
+        (json!({"stylesheet": a_to_b(), "when": by_path}), &[], &[], &[]),
+        (json!({"stylesheet": a_to_b()}), &[], &[], &[]),
+    ] {
+        let mut worker = worker(&json!({"response": transformation}));
+        let answer = |worker: &mut portcullis_testkit::inprocess::Worker, details: &str| {
+            let id = worker.open();
+            let request = [&[(":method", "GET"), (":path", "/")], request].concat();
+            worker.request_headers(id, request, true);
+            worker.host.give_property(id, &["response", "code_details"], details.as_bytes());
+            let headers = [&[(":status", "200")], response, XML].concat();
+            worker.response_headers(id, headers, false);
+            worker.body(id, Direction::Response, b"<a/>", true);
+            let all = worker.host.downstream_headers(id);
+            let vary = all.all("vary").map(|value| String::from_utf8(value.to_vec()).unwrap());
+            vary.collect::<Vec<_>>()
+        };
+        assert_eq!(answer(&mut worker, "via_upstream"), expected, "{transformation} {request:?}");
+        let own = answer(&mut worker, "direct_response");
+        assert_eq!(own.len(), usize::from(response.iter().any(|(name, _)| *name == "vary")), "{own:?}");
+    }
+}
+
+/// A response of 205 has no content; what is there all the same must not slip through.
+#[test]
+fn what_follows_a_response_that_has_no_content_is_a_body() {
+    let refused = Fared::Refused(502);
+    for (content_type, body, expected) in [
+        (Some("text/xml"), &b"<a/>"[..], passed("<b/>")),
+        (Some("text/xml"), b"", passed("")),
+        (None, b"", passed("")),
+        (None, b"<a/>", refused.clone()),
+        (Some("text/plain"), b"<a/>", refused),
+    ] {
+        let mut worker = simple();
+        let mut headers = vec![(":status", "205")];
+        headers.extend(content_type.map(|it| ("content-type", it)));
+        for end in [End::Body, End::Trailers] {
+            let (fared, _) = send_pieces(&mut worker, Direction::Response, &headers, &[body], end);
+            assert_eq!(fared, expected, "{content_type:?} {end:?}");
+        }
+    }
+}
+
+/// Over HTTP/2 the field means nothing, and a body needs no announcement.
+#[test]
+fn an_upgrade_that_connection_does_not_name_is_none() {
+    let mut worker = simple();
+    let headers = [XML, &[("upgrade", "websocket")]].concat();
+    assert_eq!(send(&mut worker, Direction::Request, &headers, "<a/>"), passed("<b/>"));
 }

@@ -10,6 +10,7 @@ mod envelopes;
 mod failures;
 mod headers;
 mod host_faults;
+mod memory;
 mod orders;
 mod parameters;
 mod support;

@@ -206,7 +206,7 @@ impl<'m> Compiler<'m> {
             result_namespaces: self.result.namespaces.into_names(),
             scopes: self.scopes,
             decimal_formats: self.decimal_formats,
-            space: Rc::new(SpaceRules { rules: self.space.into_iter().map(|(rule, _)| rule).collect() }),
+            space: Rc::new(SpaceRules::new(self.space.into_iter().map(|(rule, _)| rule))),
             output: self.output,
             media_type: self.media_type,
             reads_last: self.reads_last,

@@ -22,6 +22,8 @@ use crate::source::Source;
 
 /// How much output any input may have, whatever its size.
 const OUTPUT_FOR_ALL: usize = 64 << 10;
+/// How much room is made for the output at once, at the most.
+const RESERVED: usize = 64 << 10;
 /// Attributes written to one element. In a temporary tree, each is compared with those before it.
 const ATTRIBUTES: usize = 256;
 
@@ -102,6 +104,9 @@ impl<'p, 'h> Machine<'p, 'h> {
             fragment_nodes: usize::try_from(limits.nodes).unwrap_or(usize::MAX),
             attributes: ATTRIBUTES,
         };
+        let mut writer = ResultWriter::new(&program.output, result_limits);
+        // Most results are about as large as their sources.
+        writer.reserve(bytes.min(RESERVED));
         let focus = Focus { context: Context::of(NodeId::ROOT), rule: None, mode: 0 };
         // Processing begins with the root, as if templates had been applied to it (section 5.1).
         let root = Application {
@@ -121,7 +126,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             bindings,
             result_names,
             result_namespaces,
-            writer: ResultWriter::new(&program.output, result_limits),
+            writer,
             budget: Budget::new(limits.steps).with_longest_text(limits.temporary_bytes),
             at: Program::BUILT_IN,
             next: Program::BUILT_IN,

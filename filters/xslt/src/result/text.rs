@@ -13,6 +13,10 @@ impl TextSerializer {
         Self { out: Vec::new(), limit }
     }
 
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes.min(self.limit));
+    }
+
     pub(super) fn text(&mut self, text: &str) -> Result<(), ResultError> {
         if self.out.len().saturating_add(text.len()) > self.limit {
             return Err(ResultError::OutputTooLarge(self.limit));

@@ -68,6 +68,14 @@ impl ResultWriter {
         Self { output, captures, limits, captured_bytes: 0, recorded_nodes: 0, spare: String::new() }
     }
 
+    /// Makes room for so many bytes of the result. There need not be that many.
+    pub(crate) fn reserve(&mut self, bytes: usize) {
+        match &mut self.output {
+            Serializer::Xml(xml) => xml.reserve(bytes),
+            Serializer::Text(text) => text.reserve(bytes),
+        }
+    }
+
     /// From here on, all goes to a fragment.
     pub(crate) fn begin_fragment(&mut self) {
         self.begin(Content::Fragment(Recorder::default()));

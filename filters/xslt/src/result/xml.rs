@@ -70,6 +70,10 @@ enum State {
 }
 
 impl XmlSerializer {
+    pub(super) fn reserve(&mut self, bytes: usize) {
+        self.out.reserve(bytes.min(self.limit));
+    }
+
     pub(super) fn new(format: &OutputFormat, limit: usize, max_attributes: usize) -> Self {
         let mut out = Vec::new();
         prolog::write_declaration(&mut out, format);
