@@ -81,6 +81,10 @@ test-helm: build backends ## Test the chart without a cluster: what it renders, 
 test-k8s: build ## Test the chart in a real single-node Kubernetes (Linux, root; first 15 CPU minutes of building)
 	@helm/lab/run
 
+.PHONY: test-istio
+test-istio: build ## Test the policies in Istio, without Kubernetes (Linux; first 10 CPU minutes of building)
+	@envoy-config/istio/lab/run
+
 .PHONY: fuzz
 fuzz: setup ## Run each fuzz target for FUZZ_SECONDS (needs a nightly toolchain and cargo-fuzz)
 	@.ci/fuzz

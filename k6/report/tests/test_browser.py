@@ -20,6 +20,20 @@ from .sample import sample
 
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 
+# What the browser would fetch for itself is none of the page's business.
+FLAGS = (
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--hide-scrollbars",
+    "--enable-logging=stderr",
+)
+
 # Runs before anything else of the page.
 WATCH = """<script>
 const failures = [];
@@ -84,9 +98,8 @@ class InChromium(unittest.TestCase):
             file = Path(folder) / "index.html"
             file.write_text(watched, encoding="utf-8")
             finished = subprocess.run(
-                [chromium(), "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--enable-logging=stderr",
-                 f"--user-data-dir={folder}/profile", f"--window-size={width},{height}", "--virtual-time-budget=5000",
-                 "--dump-dom", file.as_uri()],
+                [chromium(), *FLAGS, f"--user-data-dir={folder}/profile", f"--window-size={width},{height}",
+                 "--virtual-time-budget=5000", "--dump-dom", file.as_uri()],
                 stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=120, check=False,
             )  # fmt: skip
         output = finished.stdout.decode(errors="replace")
