@@ -38,14 +38,24 @@ def place(config_map, folder):
             make_secret(
                 secrets / secret, re.findall(rf"/etc/portcullis/secrets/{re.escape(secret)}/([^/\s}}]+)", content)
             )
-        content = (
-            content.replace("/opt/portcullis/", f"{ROOT}/dist/").replace("@APP_PORT@", "8080").replace("$$(", "$(")
-        )
+        if config_map["metadata"]["name"].endswith("-injection"):
+            content = as_injected(content)
+        content = content.replace("/opt/portcullis/", f"{ROOT}/dist/")
         content = content.replace("/etc/portcullis/envoy/", f"{folder}/").replace(
             "/etc/portcullis/secrets/", f"{secrets}/"
         )
         (folder / name).write_text(content, encoding="utf-8")
     return folder / "envoy.yaml"
+
+
+def as_injected(content):
+    """What becomes of the configuration on its way through a container's environment: the policy puts in the port, and
+    the kubelet expands what looks like variables (third_party/forked/golang/expansion in Kubernetes)."""
+    return re.sub(
+        r"\$(\$|\([^)]*\)?)",
+        lambda found: "$" if found.group(1) == "$" else "(expanded)",
+        content.replace("@APP_PORT@", "8080"),
+    )
 
 
 def make_secret(folder, keys):
@@ -85,7 +95,20 @@ def make_secret(folder, keys):
 
 def problems(config_map, folder):
     path = place(config_map, folder)
-    run = subprocess.run(
+    run = validated(path)
+    # A warning, of a deprecated field for one, is a problem too; but not those of modules: while a configuration is
+    # checked there is nobody to call.
+    warnings = [
+        line
+        for line in run.stdout.splitlines()
+        if re.search(r"\]\[(warning|error|critical)\]", line) and "] wasm log " not in line
+    ]
+    found = run.stdout.splitlines() if run.returncode else warnings
+    return found + capability_problems(path)
+
+
+def validated(path):
+    return subprocess.run(
         [
             envoy_binary(),
             "--mode",
@@ -105,15 +128,46 @@ def problems(config_map, folder):
         errors="replace",
         check=False,
     )
-    # A warning, of a deprecated field for one, is a problem too; but not those of modules: while a configuration is
-    # checked there is nobody to call.
-    warnings = [
-        line
-        for line in run.stdout.splitlines()
-        if re.search(r"\]\[(warning|error|critical)\]", line) and "] wasm log " not in line
-    ]
-    found = run.stdout.splitlines() if run.returncode else warnings
-    return found + capability_problems(path)
+
+
+SECRET_FILE = re.compile(r"/etc/portcullis/secrets/([^/\s}]+)/([^/\s}]+)")
+
+
+def secret_problems(config_map, folder):
+    """Whether what a pod checks before Envoy starts finds every Secret that cannot be used."""
+    path = place(config_map, folder).with_name("secrets.yaml")
+    discovered = {
+        file
+        for name, content in config_map["data"].items()
+        if name.startswith(("certificate-", "ca-"))
+        for file in SECRET_FILE.findall(content)
+    }
+    checked = set(SECRET_FILE.findall(config_map["data"].get("secrets.yaml", "")))
+    found = [f"not checked: {name}/{key}" for name, key in sorted(discovered ^ checked)]
+    if not checked:
+        return found
+    run = validated(path)
+    if run.returncode:
+        found += ["good Secrets are refused:", *run.stdout.splitlines()]
+    for name, key in sorted(checked):
+        file = folder / "secrets" / name / key
+        good = file.read_bytes()
+        others = {"not PEM": b"no PEM\n", "cut off": good[: len(good) // 2], "empty": b""}
+        if key == "tls.key":
+            others["another key"] = subprocess.run(
+                ["openssl", "genpkey", "-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+                check=True,
+                capture_output=True,
+            ).stdout
+        for what, content in others.items():
+            file.write_bytes(content)
+            run = validated(path)
+            if not run.returncode:
+                found.append(f"{name}/{key}: {what}: accepted")
+            elif "PRIVATE KEY" in run.stdout:
+                found.append(f"{name}/{key}: {what}: the key is shown")
+        file.write_bytes(good)
+    return found
 
 
 def capability_problems(path):

@@ -21,6 +21,7 @@ from pathlib import Path
 
 import cases
 import envoy_configs
+import watched
 from cases import ROOT
 
 START_SECONDS = 120
@@ -82,8 +83,32 @@ def recorder():
         server.server_close()
 
 
+class Pressure:
+    """Pressure on the memory that a test makes up, in place of that of the container."""
+
+    def __init__(self, folder):
+        self.path = Path(folder) / "pressure"
+        self.set(0.0)
+
+    def set(self, share):
+        # Envoy watches for files that are moved into place.
+        unfinished = self.path.with_suffix(".new")
+        unfinished.write_text(str(share), encoding="utf-8")
+        unfinished.rename(self.path)
+
+    def in_place_of_memory(self, text):
+        text, monitors = re.subn(
+            r'"@type": \S+CgroupMemoryConfig\n',
+            '"@type": type.googleapis.com/envoy.extensions.resource_monitors.injected_resource.v3.InjectedResourceConfig\n'
+            f"      filename: {self.path}\n",
+            text,
+        )
+        assert monitors == 1
+        return text.replace("envoy.resource_monitors.cgroup_memory", "envoy.resource_monitors.injected_resource")
+
+
 @contextlib.contextmanager
-def gateway(rendered, upstreams):
+def gateway(rendered, upstreams, pressure=None):
     """Envoy with the configuration in `rendered`; gives its ports by their number in a pod."""
     config_map = envoy_configs.config_maps(cases.objects(rendered))[0]
     with tempfile.TemporaryDirectory() as folder:
@@ -92,7 +117,11 @@ def gateway(rendered, upstreams):
         ports = dict(zip((10000, 10443, 9901, 9902), free_ports(4)))
         for port, free in ports.items():
             text = text.replace(f"port_value: {port} ", f"port_value: {free} ")
-        text = text.replace("address: 0.0.0.0", "address: 127.0.0.1")
+        text = re.sub(
+            r'address: (0\.0\.0\.0|"::")(, port_value: \d+ )(, ipv4_compat: true )?', r"address: 127.0.0.1\2", text
+        )
+        if pressure:
+            text = pressure.in_place_of_memory(text)
         for host, port in upstreams.items():
             text = re.sub(
                 rf'address: "{re.escape(host)}", port_value: \d+', f"address: 127.0.0.1, port_value: {port}", text
@@ -151,6 +180,16 @@ def checks(rendered):
         upstreams = {"auth.shop.svc.cluster.local": auth, "orders.shop.svc.cluster.local": echo}
         with gateway(rendered["ingress"], upstreams) as ports:
             yield from ingress(ports)
+        with gateway(rendered["ingress-own-ports"], upstreams) as ports:
+            yield from redirect(ports)
+        upstreams["collector.shop.svc.cluster.local"] = echo
+        with gateway(rendered["standard-watched"], upstreams) as ports:
+            yield from metrics(ports, cases.objects(rendered["standard-watched"]))
+        with tempfile.TemporaryDirectory() as folder:
+            pressure = Pressure(folder)
+            upstreams = {"server1.shop.svc.cluster.local": echo}
+            with gateway(rendered["standard-soap-routing"], upstreams, pressure) as ports:
+                yield from overload(ports, pressure)
     with recorder() as (auth, seen), backend("echo") as echo:
         upstreams = {"auth.shop.svc.cluster.local": auth, "orders.shop.svc.cluster.local": echo}
         with gateway(rendered["standard-credential"], upstreams) as ports:
@@ -209,6 +248,101 @@ def standard(ports):
                 *differs("/ready", ask(health(), "/ready")[0], 503),
             ],
         )
+
+
+def redirect(ports):
+    def location(host):
+        connection = HTTPConnection("127.0.0.1", ports[10000], timeout=30)
+        status, headers, _ = ask(connection, "/orders?x=1", {"host": host})
+        return status, headers.get("location")
+
+    wanted = (301, "https://shop.example:8443/orders?x=1")
+    yield (
+        "who is sent on is sent to the Service's port",
+        [
+            problem
+            for host in ("shop.example", "shop.example:80", "shop.example:8080")
+            for problem in differs(host, location(host), wanted)
+        ],
+    )
+
+
+def metrics(ports, objects):
+    connection = HTTPConnection("127.0.0.1", ports[10000], timeout=30)
+    ask(connection, "/orders", ACME)
+    text = ask(HTTPConnection("127.0.0.1", ports[9902], timeout=30), "/metrics")[2].decode()
+    yield from watched.checks(objects, text)
+
+
+def overload(ports, pressure):
+    """Requests whose bodies do not go on, one that holds much and one that holds little. What HTTP/1.1 holds Envoy does
+    not count by streams: these are HTTP/2."""
+    # Until the Header ends the policy cannot know.
+    envelope = '<s:Envelope xmlns:s="http://schemas.xmlsoap.org/soap/envelope/"><s:Header>'
+
+    def held(size):
+        running = subprocess.Popen(
+            [
+                *(
+                    "curl",
+                    "--silent",
+                    "--include",
+                    "--http2-prior-knowledge",
+                    "--max-time",
+                    "60",
+                    "--request",
+                    "POST",
+                ),
+                *("--header", "content-type: text/xml", "--header", "soapaction: x", "--upload-file", "-"),
+                f"http://127.0.0.1:{ports[10000]}/",
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        running.stdin.write((envelope + "<x>of no concern</x>" * (size // 20)).encode())
+        running.stdin.flush()
+        return running
+
+    def finished(running):
+        answer, _ = running.communicate(b"</s:Header><s:Body/></s:Envelope>", timeout=60)
+        return answer.partition(b"\r\n")[0].strip(), running.returncode
+
+    def resets():
+        admin = HTTPConnection("127.0.0.1", ports[9901], timeout=30)
+        name = "envoy.overload_actions.reset_high_memory_stream.count"
+        return int(ask(admin, f"/stats?filter=^{name}$")[2].decode().rpartition(": ")[2])
+
+    refused = (b"HTTP/2 500", 0)
+    yield (
+        "over HTTP/2 a body may be as long as the policies may read",
+        differs("what the policy says to it", finished(held(3_000_000)), refused),
+    )
+    large, small = held(3_000_000), held(100)
+    time.sleep(1)
+    early = resets()
+    pressure.set(0.94)
+    for _ in range(50):
+        if resets():
+            break
+        time.sleep(0.2)
+    yield (
+        "short of memory, it ends the request that holds most, and not the one that holds little",
+        [
+            *differs("ended in good times", early, 0),
+            *differs("ended when short of memory", resets(), 1),
+            *differs("the small one", finished(small), refused),
+            *([] if finished(large)[1] else ["the large one was answered"]),
+        ],
+    )
+    pressure.set(0.96)
+    time.sleep(1)
+    yield (
+        "shorter still, it refuses requests, but no probes",
+        [
+            *differs("status", ask(HTTPConnection("127.0.0.1", ports[10000], timeout=30), "/")[0], 503),
+            *differs("/ready", ask(HTTPConnection("127.0.0.1", ports[9902], timeout=30), "/ready")[0], 200),
+        ],
+    )
 
 
 def credential(ports, seen):

@@ -1,5 +1,7 @@
 """Label a namespace, get the sidecar: by a MutatingAdmissionPolicy, without a webhook."""
 
+import json
+
 import kube
 from scenarios.common import install, policies_are_enforced, removed
 
@@ -22,6 +24,8 @@ def pods_of_a_labelled_namespace_get_the_sidecar():
     kube.eventually("it has modules and Envoy", injected, ["portcullis-modules", "envoy"], 60)
     kube.kubectl("wait", "--for=condition=Ready", "pod/app", "--timeout", kube.PATIENCE, namespace="injected")
     pod = kube.get("pod", "app", namespace="injected")["status"]["podIP"]
+    spec = kube.get("pod", "app", namespace="injected")["spec"]
+    kube.expect("it has the time to drain", spec["terminationGracePeriodSeconds"] >= 40, True)
     policies_are_enforced(pod, port=10000)
     kube.expect("there is no way past it", kube.status(pod, port=3000), 0)
 
@@ -35,13 +39,36 @@ def others_do_not():
     kube.expect("a namespace without the label", plain.get("initContainers", []), [])
 
 
-def a_port_that_is_no_number_is_refused():
-    refused = kube.kubectl(
-        "run", "bad", "--image", "x", "--annotations", "portcullis/app-port=80}", check=False, namespace="injected"
-    )
-    kube.expect(
-        "the pod is not created, and the policy is why", "inject-portcullis-injection" in refused.stderr, True
-    )
+def a_port_that_is_no_number_or_the_sidecars_own_is_refused():
+    for port, why in (("80}", "type conversion error"), ("10000", "none of the sidecar's"), ("0", "must be a port")):
+        refused = kube.kubectl(
+            "run",
+            "bad",
+            "--image",
+            "x",
+            "--annotations",
+            f"portcullis/app-port={port}",
+            check=False,
+            namespace="injected",
+        )
+        kube.expect(f"{port}: not created", refused.returncode == 0, False)
+        kube.expect(f"{port}: the policy is why", "inject-portcullis-injection" in refused.stderr, True)
+        kube.expect(f"{port}: it says why", why in refused.stderr, True)
+
+
+def a_container_with_the_sidecars_name_is_refused():
+    pod = {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": "bad", "namespace": "injected"},
+        "spec": {
+            "containers": [{"name": "app", "image": "x"}],
+            "initContainers": [{"name": "envoy", "image": "x"}],
+        },
+    }
+    refused = kube.run("kubectl", "apply", "--filename", "-", check=False, stdin=json.dumps(pod))
+    kube.expect("the pod is not created", refused.returncode == 0, False)
+    kube.expect("the name is why", 'Duplicate value: "envoy"' in refused.stderr, True)
 
 
 def it_leaves_nothing_behind():
@@ -53,6 +80,7 @@ STEPS = [
     it_installs,
     pods_of_a_labelled_namespace_get_the_sidecar,
     others_do_not,
-    a_port_that_is_no_number_is_refused,
+    a_port_that_is_no_number_or_the_sidecars_own_is_refused,
+    a_container_with_the_sidecars_name_is_refused,
     it_leaves_nothing_behind,
 ]

@@ -4,9 +4,10 @@
 {{- $root := . -}}
 {{- range $name, $upstream := .Values.upstreams }}
 {{- $types := dict "dns" "STRICT_DNS" "logical-dns" "LOGICAL_DNS" "static" "STATIC" }}
+{{- $discovery := $upstream.discovery | default (include "portcullis.isAddress" $upstream.host | empty | ternary "dns" "static") }}
 - name: {{ $name }}
-  type: {{ get $types ($upstream.discovery | default "dns") }}
-  {{- if ne ($upstream.discovery | default "dns") "static" }}
+  type: {{ get $types $discovery }}
+  {{- if ne $discovery "static" }}
   dns_lookup_family: {{ $upstream.dnsFamily | default "V4_PREFERRED" }}
   {{- end }}
   connect_timeout: {{ $upstream.connectTimeout | default "1s" }}
@@ -97,14 +98,23 @@ typed_extension_protocol_options:
     {{- end }}
 {{- end }}
 
+{{- /* "yes" for an IP address: the schema leaves nothing else that looks like one. */}}
+{{- define "portcullis.isAddress" -}}
+{{- if regexMatch `^([0-9]+\.){3}[0-9]+$|:` . -}}yes{{- end -}}
+{{- end }}
+
+{{- /* An address cannot be asked for by SNI (RFC 6066, section 3); the certificate has it as an address, not as a name. */}}
 {{- define "portcullis.upstreamTls" -}}
 {{- $tls := .upstream.tls -}}
-{{- $sni := $tls.sni | default .upstream.host -}}
+{{- $name := $tls.sni | default .upstream.host -}}
+{{- $isAddress := include "portcullis.isAddress" $name -}}
 transport_socket:
   name: envoy.transport_sockets.tls
   typed_config:
     "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext
-    sni: {{ $sni | quote }}
+    {{- if not $isAddress }}
+    sni: {{ $name | quote }}
+    {{- end }}
     common_tls_context:
       tls_params: { tls_minimum_protocol_version: TLSv1_2 }
       {{- if eq (.upstream.protocol | default "http1") "http2" }}
@@ -120,7 +130,7 @@ transport_socket:
       combined_validation_context:
         default_validation_context:
           match_typed_subject_alt_names:
-          - { san_type: DNS, matcher: { exact: {{ $sni | quote }} } }
+          - { san_type: {{ empty $isAddress | ternary "DNS" "IP_ADDRESS" }}, matcher: { exact: {{ $name | quote }} } }
         validation_context_sds_secret_config:
           name: {{ $tls.caSecretName }}
           sds_config:

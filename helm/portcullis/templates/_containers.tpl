@@ -27,6 +27,72 @@ volumeMounts:
 - { name: portcullis-modules, mountPath: /volume }
 {{- end }}
 
+{{- /* Checks what the Secrets hold before Envoy starts; nothing where there are none. */}}
+{{- define "portcullis.secretsContainer" -}}
+{{- $secrets := include "portcullis.secrets" . | fromJson -}}
+{{- if include "portcullis.secretNames" . | fromJsonArray -}}
+name: portcullis-secrets
+image: {{ include "portcullis.image" (dict "root" . "image" .Values.envoy.image) | quote }}
+imagePullPolicy: {{ .Values.envoy.image.pullPolicy }}
+command: [/opt/portcullis/portcullis-pod]
+args:
+- check
+{{- range $secrets.credentials }}
+- /etc/portcullis/secrets/{{ .secretName }}/{{ .key }}
+{{- end }}
+- --
+{{- if or $secrets.certificates $secrets.authorities }}
+- envoy
+- --mode
+- validate
+- --config-path
+- /etc/portcullis/envoy/secrets.yaml
+- --log-level
+- error
+{{- end }}
+securityContext:
+  {{- include "portcullis.securityContext" . | nindent 2 }}
+resources:
+  {{- toYaml .Values.resources | nindent 2 }}
+volumeMounts:
+{{- include "portcullis.envoyMounts" . }}
+{{- end }}
+{{- end }}
+
+{{- /* What runs before Envoy. */}}
+{{- define "portcullis.initContainers" -}}
+{{- if eq .Values.modules.source "init-container" }}
+- {{ include "portcullis.modulesContainer" . | nindent 2 | trim }}
+{{- end }}
+{{- with include "portcullis.secretsContainer" . }}
+- {{ . | nindent 2 | trim }}
+{{- end }}
+{{- end }}
+
+{{- /* What Envoy's containers see of the volumes. */}}
+{{- define "portcullis.envoyMounts" -}}
+{{- include "portcullis.modulesMount" . }}
+- { name: portcullis-envoy, mountPath: /etc/portcullis/envoy, readOnly: true }
+{{- range $at, $name := include "portcullis.secretNames" . | fromJsonArray }}
+- { name: secret-{{ $at }}, mountPath: /etc/portcullis/secrets/{{ $name }}, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- define "portcullis.modulesMount" -}}
+{{- if eq .Values.modules.source "init-container" }}
+- { name: portcullis-modules, mountPath: /opt/portcullis, readOnly: true }
+{{- end }}
+{{- end }}
+
+{{- /* The program that drains Envoy, as a command. */}}
+{{- define "portcullis.drain" -}}
+- /opt/portcullis/portcullis-pod
+- drain
+- "127.0.0.1:9901"
+- {{ printf "%d" (int .Values.drainMinimumSeconds) | quote }}
+- {{ printf "%d" (int .Values.drainSeconds) | quote }}
+{{- end }}
+
 {{- /* Envoy: a dict of `root`, and of `configuration`: `mounted`, or `environment` with the whole of it in a variable. */}}
 {{- define "portcullis.envoyContainer" -}}
 {{- $values := .root.Values -}}
@@ -87,24 +153,16 @@ lifecycle:
   preStop:
     exec:
       command:
-      - /opt/portcullis/portcullis-pod
-      - drain
-      - "127.0.0.1:9901"
-      - {{ printf "%d" (int $values.drainMinimumSeconds) | quote }}
-      - {{ printf "%d" (int $values.drainSeconds) | quote }}
+      {{- include "portcullis.drain" .root | nindent 6 }}
 securityContext:
   {{- include "portcullis.securityContext" .root | nindent 2 }}
 resources:
   {{- toYaml $values.resources | nindent 2 }}
 volumeMounts:
-{{- if eq $values.modules.source "init-container" }}
-- { name: portcullis-modules, mountPath: /opt/portcullis, readOnly: true }
-{{- end }}
 {{- if eq .configuration "mounted" }}
-- { name: portcullis-envoy, mountPath: /etc/portcullis/envoy, readOnly: true }
-{{- range $at, $name := include "portcullis.secretNames" .root | fromJsonArray }}
-- { name: secret-{{ $at }}, mountPath: /etc/portcullis/secrets/{{ $name }}, readOnly: true }
-{{- end }}
+{{- include "portcullis.envoyMounts" .root }}
+{{- else }}
+{{- include "portcullis.modulesMount" .root }}
 {{- end }}
 {{- end }}
 
@@ -117,9 +175,16 @@ volumeMounts:
 - name: portcullis-envoy
   configMap: { name: {{ include "portcullis.fullname" . }} }
 {{- /* Names of Secrets may be longer than those of volumes, and have dots. */}}
+{{- $keys := include "portcullis.secretKeys" . | fromJson }}
 {{- range $at, $name := include "portcullis.secretNames" . | fromJsonArray }}
 - name: secret-{{ $at }}
-  secret: { secretName: {{ $name }}, defaultMode: 0444 }
+  secret:
+    secretName: {{ $name }}
+    defaultMode: 0444
+    items:
+    {{- range get $keys $name }}
+    - { key: {{ . }}, path: {{ . }} }
+    {{- end }}
 {{- end }}
 {{- end }}
 

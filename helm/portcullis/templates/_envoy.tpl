@@ -31,11 +31,19 @@ overload_manager:
     typed_config:
       "@type": type.googleapis.com/envoy.extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig
       max_active_downstream_connections: {{ int64 .Values.envoy.maxConnections }}
+  # What streams hold in buffers is counted for those that hold 64 KiB or more.
+  buffer_factory_config: { minimum_account_to_track_power_of_two: 16 }
   actions:
   - name: envoy.overload_actions.shrink_heap
     triggers:
     - name: envoy.resource_monitors.cgroup_memory
       threshold: { value: 0.9 }
+  # Refusing requests frees nothing that is held already, by bodies that do not go on: those that hold most are reset
+  # first, the more of them the worse it is.
+  - name: envoy.overload_actions.reset_high_memory_stream
+    triggers:
+    - name: envoy.resource_monitors.cgroup_memory
+      scaled: { scaling_threshold: 0.92, saturation_threshold: 0.98 }
   - name: envoy.overload_actions.stop_accepting_requests
     triggers:
     - name: envoy.resource_monitors.cgroup_memory

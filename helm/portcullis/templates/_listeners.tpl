@@ -18,7 +18,7 @@
 {{- end }}
 - name: health
   address:
-    socket_address: { address: 0.0.0.0, port_value: 9902 }
+    {{- include "portcullis.anyAddress" (dict "root" . "port" 9902) | nindent 4 }}
   # Under pressure Envoy refuses requests; if it refused probes too, all pods would be restarted at once.
   ignore_global_conn_limit: true
   bypass_overload_manager: true
@@ -50,11 +50,21 @@
               route: { cluster: portcullis-admin, prefix_rewrite: /stats/prometheus, timeout: 10s }
 {{- end }}
 
+{{- /* All addresses of the pod: a dict of `root` and `port`. */}}
+{{- define "portcullis.anyAddress" -}}
+{{- $family := .root.Values.listener.ipFamily -}}
+{{- if eq $family "IPv4" -}}
+socket_address: { address: 0.0.0.0, port_value: {{ .port }} }
+{{- else -}}
+socket_address: { address: "::", port_value: {{ .port }} {{ if eq $family "dual" }}, ipv4_compat: true {{ end }}}
+{{- end -}}
+{{- end }}
+
 {{- define "portcullis.listener" -}}
 {{- $values := .root.Values -}}
 - name: {{ .name }}
   address:
-    socket_address: { address: 0.0.0.0, port_value: {{ .port }} }
+    {{- include "portcullis.anyAddress" . | nindent 4 }}
   per_connection_buffer_limit_bytes: {{ include "portcullis.bufferLimit" .root }}
   {{- if or (eq $values.listener.proxyProtocol "required") (eq .name "https") }}
   listener_filters:
@@ -125,8 +135,9 @@ common_http_protocol_options:
   headers_with_underscores_action: {{ $values.listener.headersWithUnderscores }}
 http2_protocol_options:
   max_concurrent_streams: 100
-  initial_stream_window_size: 65536
-  initial_connection_window_size: 1048576
+  # Over HTTP/2 this, not the connection's buffer, bounds what is held of a request.
+  initial_stream_window_size: {{ include "portcullis.streamWindow" .root }}
+  initial_connection_window_size: {{ max 1048576 (include "portcullis.streamWindow" .root | int64) }}
 max_request_headers_kb: 32
 request_headers_timeout: 10s
 request_timeout: {{ $values.listener.requestTimeout }}
@@ -148,7 +159,8 @@ route_config:
     - match: { prefix: / }
       redirect:
         https_redirect: true
-        {{- if ne (int $values.service.tlsPort) 443 }}
+        {{- /* A port in Host stays otherwise, unless it is 80. */}}
+        {{- if or (ne (int $values.service.tlsPort) 443) (ne (int $values.service.port) 80) }}
         port_redirect: {{ int $values.service.tlsPort }}
         {{- end }}
   {{- else }}

@@ -49,6 +49,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
 {{- end -}}
 {{- end }}
 
+{{- /* The ports that Envoy itself listens on in a pod, as a JSON array. */}}
+{{- define "portcullis.ownPorts" -}}
+[9901, 9902, 10000, 10443]
+{{- end }}
+
 {{- /* "yes" if this chart's own Envoy stands in front of services, in a Deployment. */}}
 {{- define "portcullis.isGateway" -}}
 {{- if and (eq .Values.mesh "none") (ne .Values.topology "sidecar") -}}yes{{- end -}}

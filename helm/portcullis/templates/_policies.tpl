@@ -40,12 +40,18 @@ policies:
 {{- end -}}
 {{- with index . "xslt-transform" -}}
 {{- $bytes = max $bytes (dig "limits" "max_bytes" 0 . | int64) -}}
+{{- $bytes = max $bytes (dig "limits" "max_output_bytes" 0 . | int64) -}}
 {{- end -}}
 {{- end -}}
 {{- $bytes -}}
 {{- else -}}
 32768
 {{- end -}}
+{{- end }}
+
+{{- /* The same for a stream of HTTP/2, which begins with 64 KiB. */}}
+{{- define "portcullis.streamWindow" -}}
+{{- max 65536 (include "portcullis.bufferLimit" . | int64) -}}
 {{- end }}
 
 {{- /* The CPU limit in whole CPUs, rounded up; 1 without a limit. */}}

@@ -62,11 +62,56 @@
 {{- if and .Values.listener.tls.clientCaSecretName (empty .Values.listener.tls.secretNames) -}}
 {{- fail "listener.tls.clientCaSecretName needs listener.tls.secretNames" -}}
 {{- end -}}
+{{- if and (ne (include "portcullis.plaintext" .) "off") .Values.listener.tls.secretNames (eq (int .Values.service.port) (int .Values.service.tlsPort)) -}}
+{{- fail "service.tlsPort: service.port is the same" -}}
+{{- end -}}
+{{- if and (eq (include "portcullis.plaintext" .) "off") .Values.helmTest.requests -}}
+{{- fail "helmTest.requests: they are made without TLS, and listener.plaintext is off" -}}
+{{- end -}}
+{{- if .Values.autoscaling.enabled -}}
+{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) -}}
+{{- fail "autoscaling.minReplicas must not be more than autoscaling.maxReplicas" -}}
+{{- end -}}
+{{- if not (or (dig "requests" "cpu" "" .Values.resources) (dig "limits" "cpu" "" .Values.resources)) -}}
+{{- fail "autoscaling: without resources.requests.cpu there is nothing that its percentage is of" -}}
+{{- end -}}
+{{- end -}}
+{{- if has (float64 .Values.sidecar.appPort) (include "portcullis.ownPorts" . | fromJsonArray) -}}
+{{- fail (printf "sidecar.appPort: %d is one of the sidecar's own ports, %s" (int .Values.sidecar.appPort) (include "portcullis.ownPorts" .)) -}}
+{{- end -}}
+{{- range $name, $upstream := .Values.upstreams -}}
+{{- if and (eq ($upstream.discovery | default "dns") "static") (not (include "portcullis.isAddress" $upstream.host)) -}}
+{{- fail (printf "upstreams.%s.host: with discovery static it must be an address, and %q is none" $name $upstream.host) -}}
+{{- end -}}
+{{- if and (hasKey $upstream "discovery") (ne ($upstream.discovery | default "static") "static") (include "portcullis.isAddress" $upstream.host) -}}
+{{- fail (printf "upstreams.%s.discovery: %q is an address: static, or nothing" $name $upstream.host) -}}
+{{- end -}}
+{{- end -}}
+{{- if and .Values.prometheusRule.enabled (not (and (include "portcullis.isGateway" .) .Values.serviceMonitor.enabled)) -}}
+{{- fail "prometheusRule: its alerts are about what serviceMonitor has scraped of a gateway: enable that too" -}}
+{{- end -}}
 {{- if gt (int .Values.drainMinimumSeconds) (int .Values.drainSeconds) -}}
 {{- fail "drainMinimumSeconds must not be more than drainSeconds" -}}
 {{- end -}}
 {{- if and .Values.httpRoute.enabled (empty .Values.httpRoute.parentRefs) -}}
 {{- fail "httpRoute.parentRefs: name the Gateways to attach to" -}}
+{{- end -}}
+{{- if .Values.httpRoute.enabled -}}
+{{- if ne (include "portcullis.plaintext" .) "serve" -}}
+{{- fail (printf "httpRoute: a Gateway sends requests on without TLS, and listener.plaintext is %q: with serve they are taken" (include "portcullis.plaintext" .)) -}}
+{{- end -}}
+{{- if eq .Values.listener.proxyProtocol "required" -}}
+{{- fail "httpRoute: a Gateway does not speak the PROXY protocol: listener.proxyProtocol must be off" -}}
+{{- end -}}
+{{- if empty .Values.httpRoute.hostnames -}}
+{{- range $at, $entry := .Values.routes -}}
+{{- range $host := $entry.hosts -}}
+{{- if not (or (eq $host "*") (regexMatch `^(\*\.)?[a-z0-9]([-a-z0-9.]*[a-z0-9])?$` $host)) -}}
+{{- fail (printf "routes[%d].hosts: an HTTPRoute cannot have %q: say in httpRoute.hostnames what it is to have" $at $host) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- if eq .Values.topology "sidecar" -}}
@@ -77,12 +122,19 @@
 {{- fail "httpRoute: a sidecar is not attached to a Gateway" -}}
 {{- end -}}
 {{- end -}}
+{{- if and (include "portcullis.isSidecar" .) (eq .Values.sidecar.kind "native") (semverCompare "<1.29.0-0" .Capabilities.KubeVersion.Version) -}}
+{{- fail (printf "sidecar.kind: native needs Kubernetes 1.29, and this is %s" .Capabilities.KubeVersion.Version) -}}
+{{- end -}}
 {{- if .Values.sidecar.injection.enabled -}}
 {{- if ne (include "portcullis.isSidecar" .) "yes" -}}
 {{- fail "sidecar.injection: only with topology sidecar and mesh none" -}}
 {{- end -}}
 {{- if include "portcullis.secretNames" . | fromJsonArray -}}
 {{- fail "sidecar.injection: Secrets cannot be mounted into pods of other namespaces: no TLS and no credentials here" -}}
+{{- end -}}
+{{- $bytes := include "portcullis.envoyConfig" . | len -}}
+{{- if gt $bytes 130000 -}}
+{{- fail (printf "sidecar.injection: Envoy's configuration has %d bytes; an injected one is an argument of the process, for which Linux takes 130000. Include the named templates in the application's chart" $bytes) -}}
 {{- end -}}
 {{- if not (include "portcullis.mutatingAdmissionVersion" .) -}}
 {{- fail "sidecar.injection: this cluster has no MutatingAdmissionPolicy; include the named templates in the application's chart" -}}
@@ -121,6 +173,13 @@
 {{- end -}}
 {{- if include "portcullis.readsBodies" . -}}
 {{- fail "mesh envoy-gateway: its EnvoyExtensionPolicy cannot have bodies delivered while headers are held, so policies that read request bodies would refuse every request" -}}
+{{- end -}}
+{{- end -}}
+
+{{- if eq .Values.mesh "none" -}}
+{{- $bytes := add (include "portcullis.envoyConfig" . | len) (include "portcullis.secretDocuments" . | len) -}}
+{{- if gt $bytes 1000000 -}}
+{{- fail (printf "the configuration has %d bytes; a ConfigMap takes 1000000. Policies with long documents, stylesheets for one, are what takes room" $bytes) -}}
 {{- end -}}
 {{- end -}}
 {{- end }}

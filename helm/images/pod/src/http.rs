@@ -17,18 +17,20 @@ pub(crate) struct Answer {
     pub(crate) body: Vec<u8>,
 }
 
-/// Makes a request without a body.
-pub(crate) fn ask(address: &str, method: &str, path: &str, host: &str) -> Result<Answer> {
+/// Makes a request without a body. `preface` goes before it, as the PROXY protocol has it.
+pub(crate) fn ask(address: &str, method: &str, path: &str, host: &str, preface: &str) -> Result<Answer> {
     let mut stream = connect(address)?;
-    let request =
-        format!("{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n");
+    let request = format!(
+        "{preface}{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes())?;
     let mut answer = Vec::new();
     stream.take(LONGEST).read_to_end(&mut answer)?;
     parse(&answer).ok_or_else(|| Error::new(ErrorKind::InvalidData, "an answer that is not HTTP"))
 }
 
-fn connect(address: &str) -> Result<TcpStream> {
+/// Connects to the first of the addresses of `host:port` that answers.
+pub(crate) fn connect(address: &str) -> Result<TcpStream> {
     let mut last = Error::new(ErrorKind::NotFound, "the name has no address");
     for address in address.to_socket_addrs()? {
         match TcpStream::connect_timeout(&address, TIMEOUT) {

@@ -3,6 +3,7 @@
 //! It is in the modules image, which has no shell. It needs no library and no files but its own, so that it also runs
 //! in a distroless image of Envoy.
 
+mod check;
 mod drain;
 mod expect;
 mod http;
@@ -11,11 +12,16 @@ mod install;
 use std::env;
 use std::process::ExitCode;
 
+use expect::{Proxy, Request};
+
 const USAGE: &str = "\
 Usage:
   portcullis-pod install DIR FILE...             copy files that lie beside this program, and itself, into DIR
+  portcullis-pod check FILE... -- COMMAND...     fail unless each file can be the value of a header; then run COMMAND
   portcullis-pod drain ADMIN MIN MAX             have Envoy drain its connections: MIN to MAX seconds
   portcullis-pod expect STATUS ADDR PATH HOST    make a request, and fail unless its answer has this status
+  portcullis-pod expect-proxied STATUS ADDR PATH HOST    the same of a listener that wants the PROXY protocol
+  portcullis-pod expect-connection ADDR          fail unless somebody takes a connection
 
 ADMIN   address of Envoy's administration, as 127.0.0.1:9901
 STATUS  0 stands for any
@@ -41,12 +47,24 @@ fn run(arguments: &[&str]) -> Result<(), String> {
         ["drain", admin, least, most] => {
             drain::drain(admin, drain::Patience { least: seconds(least)?, most: seconds(most)? })
         }
-        ["expect", status, address, path, host] => {
-            let status = status.parse().map_err(|_| format!("not a status: {status}"))?;
-            expect::expect(&expect::Request { address, path, host }, status)
+        ["check", rest @ ..] => {
+            let end = rest.iter().position(|argument| *argument == "--").ok_or(USAGE)?;
+            let (credentials, command) = rest.split_at(end);
+            check::check(credentials, command.get(1..).unwrap_or_default())
         }
+        ["expect", status, address, path, host] => {
+            expected(status, &Request { address, path, host, proxy: Proxy::Off })
+        }
+        ["expect-proxied", status, address, path, host] => {
+            expected(status, &Request { address, path, host, proxy: Proxy::Unknown })
+        }
+        ["expect-connection", address] => expect::connect(address),
         _ => Err(USAGE.to_owned()),
     }
+}
+
+fn expected(status: &str, request: &Request<'_>) -> Result<(), String> {
+    expect::expect(request, status.parse().map_err(|_| format!("not a status: {status}"))?)
 }
 
 fn seconds(text: &str) -> Result<std::time::Duration, String> {

@@ -14,7 +14,7 @@
 {{- define "portcullis.injectedConfig" -}}
 {{- $context := dict "Values" .Values "Files" .Files "Chart" .Chart "Release" .Release "Capabilities" .Capabilities
       "Template" .Template "appPort" "@APP_PORT@" -}}
-{{- include "portcullis.envoyConfig" $context | replace "$(" "$$(" -}}
+{{- include "portcullis.envoyConfig" $context | replace "$" "$$" -}}
 {{- end }}
 
 {{- /* A value as a CEL expression. A map with the one key `$cel` stands for the expression in it. In the API server's
