@@ -3,7 +3,6 @@
 use portcullis_policy::Direction;
 use serde_json::{Value, json};
 
-use crate::orders::canonical;
 use crate::support::*;
 
 const SOAP_11: &str = "http://schemas.xmlsoap.org/soap/envelope/";

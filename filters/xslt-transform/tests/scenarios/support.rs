@@ -1,9 +1,14 @@
 //! What the scenarios have in common.
 
+#[path = "../shared/orders.rs"]
+mod orders;
+
 use portcullis_policy::{Chain, ConfigError, Direction, ExchangeId, HeaderList};
 use portcullis_testkit::inprocess::{Fate, Worker};
 use portcullis_xslt_transform::XsltTransform;
 use serde_json::{Value, json};
+
+pub(crate) use orders::*;
 
 /// A stylesheet with this content, `xsl` being the prefix of XSLT.
 pub(crate) fn sheet(content: &str) -> String {

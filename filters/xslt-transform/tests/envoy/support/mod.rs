@@ -1,5 +1,6 @@
 //! What the tests in Envoy have in common.
 
+#[path = "../../shared/orders.rs"]
 mod orders;
 
 use std::net::SocketAddr;

@@ -1,10 +1,12 @@
-//! The messages of a published benchmark, and its pair of stylesheets.
+//! The messages of a published benchmark, and its pair of stylesheets: the second one undoes what the first one does.
 
 use portcullis_xml::{Document, Limits, NodeId, NodeKind};
 use serde_json::{Value, json};
 
-pub(crate) const REQUEST: &str = include_str!("../../stylesheets/orders-request.xsl");
-pub(crate) const RESPONSE: &str = include_str!("../../stylesheets/orders-response.xsl");
+/// `buyStocks` becomes `skcotSyub` with `redro` elements, whose children's names are spelled backwards.
+pub(crate) const REQUEST: &str = include_str!("../stylesheets/orders-request.xsl");
+/// And back.
+pub(crate) const RESPONSE: &str = include_str!("../stylesheets/orders-response.xsl");
 
 /// Numbers of orders that make messages of 500 bytes, 1, 10 and 100 KB.
 pub(crate) const ORDERS: [usize; 4] = [2, 7, 96, 989];
@@ -30,8 +32,8 @@ pub(crate) fn order_transformations() -> Value {
 }
 
 /// The expanded names, attributes and texts of a document, by which two documents are the same.
-pub(crate) fn canonical(document: &[u8]) -> Vec<String> {
-    let document = Document::parse(document, &Limits::default()).unwrap();
+pub(crate) fn canonical(document: impl AsRef<[u8]>) -> Vec<String> {
+    let document = Document::parse(document.as_ref(), &Limits::default()).unwrap();
     let mut parts = Vec::new();
     walk(&document, NodeId::ROOT, &mut parts);
     parts
