@@ -14,8 +14,8 @@ struct Sum(usize);
 
 impl Sink for Sum {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
-        self.0 += tag.name.local.len() + tag.name.namespace.len();
-        for attribute in tag.attributes.iter() {
+        self.0 += tag.name().local.len() + tag.name().namespace.len();
+        for attribute in tag.attributes().iter() {
             self.0 += attribute.name.local.len() + attribute.value.len();
         }
         Control::Continue

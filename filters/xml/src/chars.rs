@@ -36,6 +36,12 @@ impl ByteSet {
         self.0.get(usize::from(byte)).copied().unwrap_or_default()
     }
 
+    /// How many bytes there are before the first of the set.
+    #[inline]
+    pub(crate) fn run_before(&self, bytes: &[u8]) -> usize {
+        bytes.iter().position(|byte| self.contains(*byte)).unwrap_or(bytes.len())
+    }
+
     /// The ASCII characters that names are made of, but for the colon.
     // The compiler evaluates it, and would not take a mistake.
     #[allow(clippy::indexing_slicing)]

@@ -5,6 +5,7 @@
 //! them there are no entities to expand, and nothing to fetch. All that it keeps is bounded by [`Limits`], and its
 //! work by the bytes that it has seen.
 
+mod bytes;
 mod chars;
 mod elements;
 mod encoding;

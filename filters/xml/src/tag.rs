@@ -117,6 +117,11 @@ impl Tag {
         &self.declarations
     }
 
+    /// The prefix that a declaration binds.
+    pub(crate) fn prefix(&self, declaration: &DeclarationRecord) -> &str {
+        self.text.get(declaration.prefix.clone()).unwrap_or_default()
+    }
+
     pub(crate) fn attributes<'a>(&'a self, namespaces: &'a NamespaceNames) -> Attributes<'a> {
         Attributes::new(&self.attributes, &self.text, namespaces)
     }

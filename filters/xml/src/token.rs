@@ -3,7 +3,9 @@
 use core::fmt;
 use core::ops::Range;
 
+use crate::elements::Elements;
 use crate::namespaces::NamespaceNames;
+use crate::tag::Tag;
 
 /// Names a namespace among those of one document: the same URI has the same identifier throughout.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -39,28 +41,54 @@ pub struct Attribute<'a> {
 }
 
 /// A start tag, or an empty-element tag.
-#[derive(Debug, Clone, Copy)]
+#[derive(Clone, Copy)]
 pub struct StartTag<'a> {
-    /// The element's name.
-    pub name: Name<'a>,
-    /// Its attributes.
-    pub attributes: Attributes<'a>,
-    declared: &'a [DeclarationRecord],
+    elements: &'a Elements,
+    tag: &'a Tag,
+    namespaces: &'a NamespaceNames,
 }
 
 impl<'a> StartTag<'a> {
-    pub(crate) fn new(name: Name<'a>, attributes: Attributes<'a>, declared: &'a [DeclarationRecord]) -> Self {
-        Self { name, attributes, declared }
+    /// The tag of the innermost of the open elements.
+    pub(crate) fn new(elements: &'a Elements, tag: &'a Tag, namespaces: &'a NamespaceNames) -> Self {
+        Self { elements, tag, namespaces }
+    }
+
+    /// The element's name.
+    #[must_use]
+    pub fn name(&self) -> Name<'a> {
+        self.elements.name(self.namespaces)
+    }
+
+    /// The number of the name among those that the tokenizer remembers: as long as it reads the document, the same number
+    /// is the same name, prefix included. Not every name has one, and one may have several.
+    pub(crate) fn number(&self) -> Option<u32> {
+        self.elements.number()
+    }
+
+    /// Its attributes.
+    #[must_use]
+    pub fn attributes(&self) -> Attributes<'a> {
+        self.tag.attributes(self.namespaces)
     }
 
     /// The tag's namespace declarations in document order: the prefix (empty for the default namespace), the
     /// namespace's name (empty where the default namespace is undeclared), and what stands for it in this document.
     pub fn declarations(&self) -> impl Iterator<Item = (&'a str, &'a str, NamespaceId)> + use<'a> {
-        let (text, names) = (self.attributes.text, self.attributes.namespaces);
-        self.declared.iter().map(move |declaration| {
-            let prefix = text.get(declaration.prefix.clone()).unwrap_or_default();
-            (prefix, names.name(declaration.namespace), declaration.namespace)
+        let (tag, names) = (self.tag, self.namespaces);
+        tag.declarations().iter().map(move |declaration| {
+            (tag.prefix(declaration), names.name(declaration.namespace), declaration.namespace)
         })
+    }
+}
+
+impl fmt::Debug for StartTag<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("StartTag")
+            .field("name", &self.name())
+            .field("attributes", &self.attributes())
+            .field("declarations", &self.declarations().collect::<Vec<_>>())
+            .finish()
     }
 }
 
@@ -164,8 +192,8 @@ pub trait Sink {
         Control::Continue
     }
 
-    /// The end of the innermost element that is open; `name` is the one that it began with.
-    fn end(&mut self, _name: Name<'_>) -> Control {
+    /// The end of the innermost element that is open.
+    fn end(&mut self) -> Control {
         Control::Continue
     }
 

@@ -18,6 +18,8 @@ pub(crate) enum Shape {
     Current,
     /// `node()`
     Children,
+    /// `name` or the like: children that a test selects
+    Child,
     /// `@*|node()`, which is what most stylesheets apply templates to
     Contents,
     /// Something else.
@@ -34,6 +36,7 @@ impl Shape {
             },
             expr if is_step(expr, Axis::SelfNode) => Self::Current,
             expr if is_step(expr, Axis::Child) => Self::Children,
+            expr if only_step(expr).is_some_and(|step| step.axis == Axis::Child) => Self::Child,
             _ => Self::Other,
         }
     }
@@ -66,6 +69,12 @@ impl Expression {
     pub(crate) fn new(expr: Expr) -> Self {
         let shape = Shape::of(&expr);
         Self { expr, shape }
+    }
+
+    /// What the children have to be that it selects, if it is of [that shape](Shape::Child).
+    #[inline]
+    pub(crate) fn child_test(&self) -> Option<&NodeTest> {
+        if self.shape == Shape::Child { only_step(&self.expr).map(|step| &step.test) } else { None }
     }
 
     /// Whether it can yield a node-set.

@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use portcullis_xml::{
-    Charset, Control, Document, Error, ErrorKind, Limit, Limits, Name, Position, Sink, StartTag, Tokenizer,
+    Charset, Control, Document, Error, ErrorKind, Limit, Limits, Position, Sink, StartTag, Tokenizer,
     TreeBuilder,
 };
 
@@ -152,22 +152,22 @@ impl Sink for SourceTree {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
         if !self.space.is_empty() {
             let outer = self.open.last().is_some_and(|open| open.by_document);
-            let by_document = match tag.attributes.find(qname::XML, "space").map(|space| space.value) {
+            let by_document = match tag.attributes().find(qname::XML, "space").map(|space| space.value) {
                 Some("preserve") => true,
                 Some("default") => false,
                 _ => outer,
             };
             self.open.push(Kept {
-                by_stylesheet: self.space.keeps(tag.name.namespace, tag.name.local),
+                by_stylesheet: self.space.keeps(tag.name().namespace, tag.name().local),
                 by_document,
             });
         }
         self.tree.start(tag)
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
+    fn end(&mut self) -> Control {
         self.open.pop();
-        self.tree.end(name)
+        self.tree.end()
     }
 
     fn text(&mut self, text: &str) -> Control {

@@ -7,7 +7,7 @@ use portcullis_policy::{HeaderList, HeldMemory, MemoryFull, SharedDocument, Shar
 use portcullis_xml::soap::{Binding, Operation, Recognition};
 use portcullis_xml::xpath::stream::{SoapMatcher, StreamSet};
 use portcullis_xml::{
-    Charset, Control, Document, Error, ErrorKind, Limit, Limits, Name, Sink, StartTag, Tokenizer, TreeBuilder,
+    Charset, Control, Document, Error, ErrorKind, Limit, Limits, Sink, StartTag, Tokenizer, TreeBuilder,
 };
 
 use super::envelope::EnvelopeTest;
@@ -314,8 +314,8 @@ impl Sink for Follower<'_> {
         self.learn()
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
-        self.matcher.end(name);
+    fn end(&mut self) -> Control {
+        self.matcher.end();
         self.learn()
     }
 
@@ -365,8 +365,8 @@ mod tests {
             self.count()
         }
 
-        fn end(&mut self, name: Name<'_>) -> Control {
-            self.matcher.end(name);
+        fn end(&mut self) -> Control {
+            self.matcher.end();
             self.count()
         }
 

@@ -1,6 +1,6 @@
 //! One reading for two purposes.
 
-use portcullis_xml::{Control, Name, Sink, StartTag, TreeBuilder};
+use portcullis_xml::{Control, Sink, StartTag, TreeBuilder};
 
 /// Makes a tree of what another sink looks at, and of what follows when that has seen enough.
 pub(super) struct Tee<'t, F> {
@@ -33,8 +33,8 @@ impl<F: Sink> Sink for Tee<'_, F> {
         self.both(|follower| follower.start(tag), |tree| tree.start(tag))
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
-        self.both(|follower| follower.end(name), |tree| tree.end(name))
+    fn end(&mut self) -> Control {
+        self.both(Sink::end, Sink::end)
     }
 
     fn text(&mut self, text: &str) -> Control {

@@ -15,6 +15,8 @@ pub(crate) struct Bindings {
     default: Option<usize>,
     /// The binding in force of every other prefix, from when there have been many.
     index: Option<BTreeMap<Box<str>, usize>>,
+    /// Counts the changes.
+    version: u64,
     steps: u64,
 }
 
@@ -40,15 +42,36 @@ impl Bindings {
         self.text.capacity().saturating_add(stack).saturating_add(index)
     }
 
+    /// As long as it is the same, every prefix stands for what it stood for.
+    #[inline]
+    pub(crate) fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// What an element of that prefix belongs to: nothing if the prefix is not bound.
+    #[inline]
+    pub(crate) fn of_element(&mut self, prefix: &str) -> Option<NamespaceId> {
+        match prefix {
+            "" => Some(self.default_namespace()),
+            prefix => self.of_attribute(prefix),
+        }
+    }
+
+    /// What an attribute of that prefix, which is not empty, belongs to: nothing if it is not bound.
+    #[inline]
+    pub(crate) fn of_attribute(&mut self, prefix: &str) -> Option<NamespaceId> {
+        self.find(prefix).or_else(|| (prefix == "xml").then_some(NamespaceId::XML))
+    }
+
     /// What an element without a prefix belongs to.
     #[inline]
-    pub(crate) fn default_namespace(&self) -> NamespaceId {
+    fn default_namespace(&self) -> NamespaceId {
         self.default.and_then(|place| self.stack.get(place)).map_or(NamespaceId::NONE, |it| it.namespace)
     }
 
     /// What a prefix stands for, by declaration.
     #[inline]
-    pub(crate) fn find(&mut self, prefix: &str) -> Option<NamespaceId> {
+    fn find(&mut self, prefix: &str) -> Option<NamespaceId> {
         let place = self.place(prefix)?;
         self.stack.get(place).map(|binding| binding.namespace)
     }
@@ -60,6 +83,7 @@ impl Bindings {
         if shadowed.is_some_and(|place| place >= first) {
             return false;
         }
+        self.version = self.version.wrapping_add(1);
         let (place, start) = (self.stack.len(), self.text.len());
         self.text.push_str(prefix);
         self.stack.push(Binding { start, end: self.text.len(), namespace, shadowed });
@@ -88,6 +112,7 @@ impl Bindings {
 
     fn pop(&mut self) {
         let Some(Binding { start, end, shadowed, .. }) = self.stack.pop() else { return };
+        self.version = self.version.wrapping_add(1);
         self.steps = self.steps.saturating_add(1);
         let prefix = self.text.get(start..end).unwrap_or_default();
         if prefix.is_empty() {

@@ -253,16 +253,16 @@ impl Outline {
 impl Sink for Outline {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
         match (self.depth, self.version()) {
-            (0, _) => self.document_element(tag.name),
-            (1, Some(version)) => self.part(tag.name, version),
-            (2, Some(_)) => self.block(tag.name),
+            (0, _) => self.document_element(tag.name()),
+            (1, Some(version)) => self.part(tag.name(), version),
+            (2, Some(_)) => self.block(tag.name()),
             _ => {}
         }
         self.depth = self.depth.saturating_add(1);
         Control::Continue
     }
 
-    fn end(&mut self, _name: Name<'_>) -> Control {
+    fn end(&mut self) -> Control {
         self.depth = self.depth.saturating_sub(1);
         match (self.depth, self.version()) {
             (1, Some(_)) => self.part_ended(),

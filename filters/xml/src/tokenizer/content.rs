@@ -33,6 +33,14 @@ impl Lexer {
     /// In an element, up to and with the `<` of a piece of markup.
     pub(super) fn content<S: Sink>(&mut self, input: &mut Input<'_>, sink: &mut S) -> Step {
         self.line_feed_after_return(input);
+        if self.text.is_empty() && self.held == 0 {
+            if self.plain(input, sink)? == Control::Stop {
+                return Ok(Next::Stop);
+            }
+            if self.state != State::Content || self.phase != Phase::Element {
+                return Ok(Next::Go);
+            }
+        }
         let mut start = input.at();
         if self.held > 0 {
             self.brackets_in_text(input, start)?;

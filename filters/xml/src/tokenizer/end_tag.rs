@@ -11,9 +11,8 @@ impl Lexer {
     /// Behind `</` in an element.
     pub(super) fn begin_end_tag<S: Sink>(&mut self, input: &mut Input<'_>, sink: &mut S) -> Step {
         // Nearly always the name is the right one, and its end is here.
-        let name = self.elements.qualified_name();
-        if let Some([b'>', ..]) = input.rest().strip_prefix(name.as_bytes()) {
-            input.bump(name.len().saturating_add(1));
+        if let Some(length) = self.elements.is_ended_by(input.rest()) {
+            input.bump(length.saturating_add(1));
             self.state = State::Content;
             return Ok(self.end_element(sink));
         }

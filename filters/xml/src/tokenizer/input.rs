@@ -78,6 +78,20 @@ impl<'b> Input<'b> {
         }
     }
 
+    /// Where what there is left begins, which is the end of the text.
+    #[inline]
+    pub(super) fn place_of(&self, rest: &[u8]) -> usize {
+        self.text.len().saturating_sub(rest.len())
+    }
+
+    /// Reads up to where what there is left begins: every byte has been looked at twice at the most.
+    #[inline]
+    pub(super) fn move_to_rest(&mut self, rest: &[u8]) {
+        let at = self.place_of(rest);
+        self.count(at.saturating_sub(self.at).saturating_mul(2));
+        self.at = at;
+    }
+
     /// Reads white space.
     #[inline]
     pub(super) fn skip_space(&mut self) {

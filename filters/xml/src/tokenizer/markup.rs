@@ -65,8 +65,7 @@ impl Lexer {
             }
             Phase::Prolog | Phase::Element => {}
         }
-        let depth = self.elements.depth();
-        if u32::try_from(depth).is_ok_and(|depth| depth >= self.limits.depth) {
+        if self.is_at_depth() {
             return Err(Fault::limit(Limit::Depth, self.limits.depth, place));
         }
         self.elements.open(self.bindings.len());
@@ -76,6 +75,12 @@ impl Lexer {
         self.phase = Phase::Element;
         self.state = State::TagName;
         self.tag_name(input, sink)
+    }
+
+    /// Whether there are as many open elements as there may be.
+    #[inline]
+    pub(super) fn is_at_depth(&self) -> bool {
+        u32::try_from(self.elements.depth()).is_ok_and(|depth| depth >= self.limits.depth)
     }
 
     pub(super) fn bang<S: Sink>(&mut self, input: &mut Input<'_>, sink: &mut S) -> Step {

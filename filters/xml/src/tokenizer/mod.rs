@@ -10,6 +10,7 @@ mod instruction;
 mod lexer;
 mod markup;
 mod name;
+mod plain;
 mod reference;
 mod resolve;
 mod section;
@@ -41,7 +42,7 @@ const FIRST: usize = 4;
 ///
 /// impl Sink for Names {
 ///     fn start(&mut self, tag: &StartTag<'_>) -> Control {
-///         self.0.push(format!("{{{}}}{}", tag.name.namespace, tag.name.local));
+///         self.0.push(format!("{{{}}}{}", tag.name().namespace, tag.name().local));
 ///         Control::Continue
 ///     }
 /// }

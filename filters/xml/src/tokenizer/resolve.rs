@@ -5,33 +5,40 @@ use super::lexer::{Lexer, Next, Phase, Step};
 use crate::error::{ErrorKind, NamespaceRule, excerpt};
 use crate::limits::Limit;
 use crate::namespaces::check_declaration;
-use crate::token::{Control, NamespaceId, Sink, StartTag};
+use crate::token::{Control, Sink, StartTag};
 
 impl Lexer {
     /// Behind the `>`: hands on the tag.
     pub(super) fn end_of_start_tag<S: Sink>(&mut self, sink: &mut S) -> Step {
-        if self.tag.declaration_count() > 0 {
+        let declares = self.tag.declaration_count() > 0;
+        if declares {
             self.declare()?;
         }
-        let namespace = match self.elements.prefix() {
-            "" => self.bindings.default_namespace(),
-            "xmlns" => return Err(rule(NamespaceRule::XmlnsPrefix, 0)),
-            prefix => match self.bindings.find(prefix) {
-                Some(namespace) => namespace,
-                None if prefix == "xml" => NamespaceId::XML,
-                None => return Err(unbound(prefix, 0)),
-            },
-        };
-        self.elements.set_namespace(namespace);
+        if declares || !self.elements.is_expected() {
+            self.resolve_element()?;
+        }
         if self.tag.attribute_count() > 0 {
             self.resolve_attributes()?;
         }
         self.name_starts.clear();
         self.name_positions.clear();
+        Ok(self.hand_on_start(sink))
+    }
 
-        let name = self.elements.name(&self.namespaces);
-        let tag = StartTag::new(name, self.tag.attributes(&self.namespaces), self.tag.declarations());
-        Ok(if sink.start(&tag) == Control::Stop { Next::Stop } else { Next::Go })
+    /// Hands on the tag, of which all is known.
+    #[inline]
+    pub(super) fn hand_on_start<S: Sink>(&mut self, sink: &mut S) -> Next {
+        let tag = StartTag::new(&self.elements, &self.tag, &self.namespaces);
+        if sink.start(&tag) == Control::Stop { Next::Stop } else { Next::Go }
+    }
+
+    fn resolve_element(&mut self) -> Checked<()> {
+        let namespace = match self.elements.prefix() {
+            "xmlns" => return Err(rule(NamespaceRule::XmlnsPrefix, 0)),
+            prefix => self.bindings.of_element(prefix).ok_or_else(|| unbound(prefix, 0))?,
+        };
+        self.elements.set_namespace(namespace, &self.bindings);
+        Ok(())
     }
 
     fn declare(&mut self) -> Checked<()> {
@@ -66,11 +73,8 @@ impl Lexer {
                 continue;
             }
             let prefix = text.get(attribute.prefix.clone()).unwrap_or_default();
-            attribute.namespace = match self.bindings.find(prefix) {
-                Some(namespace) => namespace,
-                None if prefix == "xml" => NamespaceId::XML,
-                None => return Err(unbound(prefix, attribute.order)),
-            };
+            attribute.namespace =
+                self.bindings.of_attribute(prefix).ok_or_else(|| unbound(prefix, attribute.order))?;
         }
         match self.tag.duplicate() {
             None => Ok(()),
@@ -82,7 +86,7 @@ impl Lexer {
 
     /// Ends the innermost element.
     pub(super) fn end_element<S: Sink>(&mut self, sink: &mut S) -> Next {
-        let control = sink.end(self.elements.name(&self.namespaces));
+        let control = sink.end();
         let kept = self.elements.close();
         self.bindings.truncate(kept);
         if self.elements.depth() == 0 {

@@ -48,6 +48,8 @@ pub struct TreeBuilder {
     failed: Option<Full>,
     /// The number of each of the tokenizer's namespaces here, as far as they have been seen.
     pub(super) uris: Vec<Option<UriId>>,
+    /// What the tokenizer's numbered names are here, as far as they have been seen.
+    pub(super) known: Vec<Option<(NameId, PrefixId)>>,
 }
 
 /// A root or an element that has not ended yet.
@@ -85,7 +87,8 @@ impl TreeBuilder {
     #[must_use]
     pub fn add_to(document: Document, limits: &Limits) -> Self {
         let max_nodes = limits.nodes.min(MAX_NODES);
-        let mut builder = Self { document, open: Vec::new(), max_nodes, failed: None, uris: Vec::new() };
+        let mut builder =
+            Self { document, open: Vec::new(), max_nodes, failed: None, uris: Vec::new(), known: Vec::new() };
         if let Ok(root) = builder.push(Tag::unnamed(NodeKind::Root), PrefixId::NONE, ScopeId::EMPTY) {
             builder.document.roots.push(root);
             builder.open.push(Open { node: root, last: root, scope: ScopeId::EMPTY });
@@ -109,7 +112,8 @@ impl TreeBuilder {
     pub fn memory(&self) -> usize {
         let open = self.open.capacity().saturating_mul(size_of::<Open>());
         let uris = self.uris.capacity().saturating_mul(size_of::<Option<UriId>>());
-        self.document.memory().saturating_add(open).saturating_add(uris)
+        let known = self.known.capacity().saturating_mul(size_of::<Option<(NameId, PrefixId)>>());
+        [open, uris, known].into_iter().fold(self.document.memory(), usize::saturating_add)
     }
 
     /// The same, for whoever goes on with it within limits of their own: those on nodes apply.

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::bytes::{hash, same};
+
 /// How far a slot may lie behind the one that its hash names.
 const REACH: usize = 16;
 
@@ -80,7 +82,7 @@ impl Interner {
     fn guess(&self, with: u32, text: &str) -> Option<u32> {
         let follower = self.entry(self.last)?.follower;
         let entry = self.entry(follower)?;
-        (entry.with == with && self.text_of(entry) == text).then_some(follower)
+        (entry.with == with && same(self.text_of(entry).as_bytes(), text.as_bytes())).then_some(follower)
     }
 
     fn look_up(&mut self, with: u32, text: &str) -> Option<u32> {
@@ -189,24 +191,6 @@ impl Interner {
             self.put(free, number);
         }
     }
-}
-
-/// A multiplicative hash, eight bytes at a time.
-fn hash(with: u32, text: &str) -> u32 {
-    const FACTOR: u64 = 0x9E37_79B9_7F4A_7C15;
-    let mut state = u64::from(with).wrapping_add(FACTOR);
-    let mut mix = |word: u64| state = (state.rotate_left(5) ^ word).wrapping_mul(FACTOR);
-    let (words, rest) = text.as_bytes().as_chunks::<8>();
-    for word in words {
-        mix(u64::from_le_bytes(*word));
-    }
-    let mut last = [0; 8];
-    for (to, from) in last.iter_mut().zip(rest) {
-        *to = *from;
-    }
-    mix(u64::from_le_bytes(last));
-    mix(u64::try_from(text.len()).unwrap_or(u64::MAX));
-    u32::try_from(state >> 32).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -16,6 +16,24 @@ impl TreeBuilder {
         }
     }
 
+    /// A name to which the tokenizer has given a number.
+    #[inline]
+    fn numbered_name(&mut self, number: u32, tag: &StartTag<'_>) -> Result<(NameId, PrefixId), Full> {
+        let number = usize::try_from(number).unwrap_or(usize::MAX);
+        if let Some(Some(known)) = self.known.get(number) {
+            return Ok(*known);
+        }
+        let found = self.name(tag.name())?;
+        // The tokenizer counts them from 0.
+        if number >= self.known.len() {
+            self.known.resize(number.saturating_add(1), None);
+        }
+        if let Some(known) = self.known.get_mut(number) {
+            *known = Some(found);
+        }
+        Ok(found)
+    }
+
     fn uri(&mut self, id: NamespaceId, uri: &str) -> Result<UriId, Full> {
         let index = usize::try_from(id.0).unwrap_or(usize::MAX);
         if let Some(Some(known)) = self.uris.get(index) {
@@ -33,7 +51,10 @@ impl TreeBuilder {
     }
 
     fn start_tag(&mut self, tag: &StartTag<'_>) -> Result<(), Full> {
-        let (name, prefix) = self.name(tag.name)?;
+        let (name, prefix) = match tag.number() {
+            Some(number) => self.numbered_name(number, tag)?,
+            None => self.name(tag.name())?,
+        };
         let element = self.start_element(name, prefix)?;
         for (prefix, uri, id) in tag.declarations() {
             let Some(prefix) = self.document.names.prefix(prefix) else { return self.fail(Full::Text) };
@@ -41,7 +62,7 @@ impl TreeBuilder {
             self.declare(prefix, uri)?;
         }
         // No two of them have the same name: the tokenizer has looked.
-        for attribute in tag.attributes.iter() {
+        for attribute in tag.attributes().iter() {
             let (name, prefix) = self.name(attribute.name)?;
             self.push_attribute(element, Tag::named(NodeKind::Attribute, name), prefix, attribute.value)?;
         }
@@ -58,7 +79,7 @@ impl Sink for TreeBuilder {
         control(self.start_tag(tag))
     }
 
-    fn end(&mut self, _name: Name<'_>) -> Control {
+    fn end(&mut self) -> Control {
         self.end_element();
         Control::Continue
     }

@@ -1,8 +1,10 @@
 //! The names of expressions among those of a document.
 
 use super::ast::{Axis, NameRef, NodeTest, UriRef};
+use super::budget::Budget;
+use super::error::EvaluateError;
 use super::pool::NamePool;
-use crate::tree::{Document, NameId, NodeKind, Tag, UriId};
+use crate::tree::{Document, NameId, NodeId, NodeKind, Tag, UriId};
 
 /// The names of a pool, looked up in a document. A name that comes into the document later is not found: whoever adds
 /// trees to it, and keeps the bindings, first enters the pool's names among the document's.
@@ -46,6 +48,31 @@ impl Bindings {
                 Matcher::Tag(Tag::named(NodeKind::ProcessingInstruction, self.name(test.name)?))
             }
         })
+    }
+
+    /// The first child that a test selects: what evaluating `child::` with it comes to, as a string or a number.
+    ///
+    /// # Errors
+    /// [`EvaluateError::BudgetExceeded`].
+    #[inline]
+    pub fn first_child(
+        &self,
+        document: &Document,
+        test: &NodeTest,
+        node: NodeId,
+        budget: &mut Budget,
+    ) -> Result<Option<NodeId>, EvaluateError> {
+        budget.charge(1)?;
+        let Some(matcher) = self.matcher(Axis::Child, test) else { return Ok(None) };
+        for child in document.children(node) {
+            budget.charge(1)?;
+            if matcher.matches(document.tag(child), document) {
+                return Ok(Some(child));
+            }
+        }
+        // That there are no more has been looked at too.
+        budget.charge(1)?;
+        Ok(None)
     }
 
     fn name(&self, place: NameRef) -> Option<NameId> {

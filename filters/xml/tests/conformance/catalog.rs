@@ -65,8 +65,8 @@ struct Cases {
 
 impl Sink for Cases {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
-        if tag.name.local == "TEST" {
-            self.found.push(case(&self.folder, &tag.attributes));
+        if tag.name().local == "TEST" {
+            self.found.push(case(&self.folder, &tag.attributes()));
         }
         Control::Continue
     }

@@ -216,3 +216,36 @@ fn a_document_that_ends_anywhere_gives_the_same_in_one_chunk_and_byte_by_byte() 
         assert_eq!(whole.error.is_none(), root_has_ended && !in_comment, "{end}");
     }
 }
+
+/// In one chunk, a tag that was seen before in the same place is recognized as a whole; byte by byte it is read anew.
+#[test]
+fn tags_that_come_again_are_the_same_whether_they_are_recognized_or_read() {
+    let document = "<l xmlns='u'><o a='1'>x</o><o>y</o><o/><o >z</o><o\tb=''/><oo>1</oo><o>2</o><oo>3</oo>\
+                    <p:o xmlns:p='v'>4</p:o><p:o xmlns:p='w'>5</p:o><o xmlns='t'>6</o><o>7</o><o xmlns=''/><o>8</o>\
+                    <q xmlns:p='v'><p:o><p:o/></p:o><p:o xmlns:p='w'><p:o/></p:o><p:o>9</p:o></q><p:o/></l>";
+    let read = |part: &str, limits: &Limits, size: usize, stop: Option<usize>| {
+        let events = stop.map_or_else(Events::default, Events::stopping_after);
+        let outcome = read_chunks(Tokenizer::new(limits), events, part.as_bytes().chunks(size));
+        (outcome.events, outcome.error, outcome.position)
+    };
+    let limits = [
+        Limits::default(),
+        Limits { depth: 2, ..Limits::default() },
+        Limits { text_bytes: 0, ..Limits::default() },
+        Limits { name_bytes: 2, ..Limits::default() },
+    ];
+    for limits in &limits {
+        for end in 0..=document.len() {
+            let part = &document[..end];
+            assert_eq!(read(part, limits, document.len(), None), read(part, limits, 1, None), "{part}");
+        }
+    }
+    for stop in 1..60 {
+        let stop = Some(stop);
+        assert_eq!(
+            read(document, &limits[0], document.len(), stop),
+            read(document, &limits[0], 1, stop),
+            "{stop:?}"
+        );
+    }
+}

@@ -91,9 +91,9 @@ fn gives_one_namespace_one_identifier_whatever_the_prefix() {
     struct Ids(Vec<(u32, Vec<u32>, Vec<u32>)>);
     impl Sink for Ids {
         fn start(&mut self, tag: &StartTag<'_>) -> Control {
-            let attributes = tag.attributes.iter().map(|it| it.name.namespace_id.0).collect();
+            let attributes = tag.attributes().iter().map(|it| it.name.namespace_id.0).collect();
             let declared = tag.declarations().map(|(_, _, id)| id.0).collect();
-            self.0.push((tag.name.namespace_id.0, attributes, declared));
+            self.0.push((tag.name().namespace_id.0, attributes, declared));
             Control::Continue
         }
     }
@@ -117,7 +117,7 @@ fn finds_attributes_by_expanded_name() {
     impl Sink for Find {
         fn start(&mut self, tag: &StartTag<'_>) -> Control {
             let value =
-                |namespace, local| tag.attributes.find(namespace, local).map(|it| it.value.to_owned());
+                |namespace, local| tag.attributes().find(namespace, local).map(|it| it.value.to_owned());
             assert_eq!(value("", "x").as_deref(), Some("1"));
             assert_eq!(value("u:1", "x").as_deref(), Some("2"));
             assert_eq!(value("u:1", "y"), None);

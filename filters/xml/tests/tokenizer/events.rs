@@ -6,12 +6,14 @@ use portcullis_xml::{Charset, Control, Error, Limits, Name, Position, Sink, Star
 #[derive(Debug, Default, PartialEq)]
 pub(crate) struct Events {
     pub(crate) lines: Vec<String>,
+    /// The names of the open elements.
+    open: Vec<String>,
     stop_after: Option<usize>,
 }
 
 impl Events {
     pub(crate) fn stopping_after(calls: usize) -> Self {
-        Self { lines: Vec::new(), stop_after: Some(calls) }
+        Self { stop_after: Some(calls), ..Self::default() }
     }
 
     fn add(&mut self, line: String) -> Control {
@@ -28,19 +30,21 @@ fn name(name: Name<'_>) -> String {
 
 impl Sink for Events {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
-        let mut line = format!("<{}", name(tag.name));
+        let mut line = format!("<{}", name(tag.name()));
         for (prefix, uri, _) in tag.declarations() {
             line += &format!(" ({prefix}={uri})");
         }
-        assert_eq!(tag.attributes.len(), tag.attributes.iter().count());
-        for attribute in tag.attributes.iter() {
+        assert_eq!(tag.attributes().len(), tag.attributes().iter().count());
+        for attribute in tag.attributes().iter() {
             line += &format!(" {}={:?}", name(attribute.name), attribute.value);
         }
+        self.open.push(name(tag.name()));
         self.add(line)
     }
 
-    fn end(&mut self, it: Name<'_>) -> Control {
-        self.add(format!(">{}", name(it)))
+    fn end(&mut self) -> Control {
+        let name = self.open.pop().unwrap();
+        self.add(format!(">{name}"))
     }
 
     fn text(&mut self, text: &str) -> Control {

@@ -1,7 +1,7 @@
 //! An envelope of which the stylesheet gets one element: that becomes a tree, and the rest is written out again.
 
 use portcullis_xml::soap::{Outline, Place, Recognition};
-use portcullis_xml::{Control, Name, Sink, StartTag};
+use portcullis_xml::{Control, Sink, StartTag};
 use portcullis_xslt::SourceTree;
 
 use super::scope::Scope;
@@ -151,14 +151,14 @@ impl Sink for Envelope {
         Control::Continue
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
-        self.outline.end(name);
+    fn end(&mut self) -> Control {
+        self.outline.end();
         self.depth = self.depth.saturating_sub(1);
         if self.progress == Progress::Within {
             if self.depth == IN_BODY {
                 self.progress = Progress::Behind;
             }
-            return self.tree.end(name);
+            return self.tree.end();
         }
         if self.depth < IN_BODY {
             self.scope.close();

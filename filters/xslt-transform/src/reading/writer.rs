@@ -42,7 +42,7 @@ impl Writer {
 
     /// A start tag as it is.
     pub(super) fn start(&mut self, tag: &StartTag<'_>) {
-        self.begin(qualified(tag.name));
+        self.begin(qualified(tag.name()));
         for (prefix, uri, _) in tag.declarations() {
             self.declare(prefix, uri);
         }
@@ -51,7 +51,7 @@ impl Writer {
 
     /// A start tag with this default namespace, unless it declares one itself.
     pub(super) fn start_with_default(&mut self, tag: &StartTag<'_>, default: &str) {
-        self.begin(qualified(tag.name));
+        self.begin(qualified(tag.name()));
         if tag.declarations().all(|(prefix, _, _)| !prefix.is_empty()) {
             self.declare("", default);
         }
@@ -63,11 +63,11 @@ impl Writer {
 
     /// A start tag that leaves no default namespace behind; an element that is in it itself gets the prefix.
     pub(super) fn start_without_default(&mut self, tag: &StartTag<'_>, prefix: &str) {
-        if tag.name.prefix.is_empty() {
-            self.begin(qualified(Name { prefix, ..tag.name }));
-            self.declare(prefix, tag.name.namespace);
+        if tag.name().prefix.is_empty() {
+            self.begin(qualified(Name { prefix, ..tag.name() }));
+            self.declare(prefix, tag.name().namespace);
         } else {
-            self.begin(qualified(tag.name));
+            self.begin(qualified(tag.name()));
         }
         self.declare("", "");
         for (prefix, uri, _) in tag.declarations().filter(|(prefix, _, _)| !prefix.is_empty()) {
@@ -125,7 +125,7 @@ impl Writer {
     }
 
     fn attributes(&mut self, tag: &StartTag<'_>) {
-        for attribute in tag.attributes.iter() {
+        for attribute in tag.attributes().iter() {
             self.put(" ");
             self.put(&qualified(attribute.name));
             self.value(attribute.value);

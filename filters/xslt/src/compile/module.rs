@@ -3,8 +3,7 @@
 use std::collections::BTreeMap;
 
 use portcullis_xml::{
-    Control, Document, Error, Limits, Name, NodeId, NodeKind, Position, Sink, StartTag, Tokenizer,
-    TreeBuilder,
+    Control, Document, Error, Limits, NodeId, NodeKind, Position, Sink, StartTag, Tokenizer, TreeBuilder,
 };
 
 use crate::error::{CompileError, CompileErrorKind, Place};
@@ -111,8 +110,8 @@ impl Sink for LocatingBuilder {
         self.tree.start(tag)
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
-        self.tree.end(name)
+    fn end(&mut self) -> Control {
+        self.tree.end()
     }
 
     fn text(&mut self, text: &str) -> Control {

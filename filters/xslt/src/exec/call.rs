@@ -127,7 +127,7 @@ impl<'p> Machine<'p, '_> {
             match selection.select.as_ref().map(|select| select.shape) {
                 None | Some(Shape::Children) => return Ok(self.children(node)),
                 Some(Shape::Contents) => return Ok(self.contents(node)),
-                Some(Shape::Current | Shape::Other) => {}
+                Some(Shape::Current | Shape::Child | Shape::Other) => {}
             }
         }
         let nodes = self.selected(selection)?;

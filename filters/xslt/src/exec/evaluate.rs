@@ -85,6 +85,15 @@ impl<'p> Machine<'p, '_> {
             self.budget.charge_bytes(text.len())?;
             return Ok(self.writer.text(text)?);
         }
+        if let Some(test) = expression.child_test() {
+            // As much as evaluating it would cost.
+            self.budget.charge(2)?;
+            let node = self.focus.context.node;
+            let child = self.bindings.first_child(&self.document, test, node, &mut self.budget)?;
+            let text = child.map_or("", |child| self.document.string_value(child));
+            self.budget.charge_bytes(text.len())?;
+            return Ok(self.writer.text(text)?);
+        }
         let surroundings = surroundings!(self);
         let mut evaluation = Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
         let text = evaluation.string(&expression.expr, self.focus.context)?;

@@ -14,7 +14,7 @@ use super::in_scope::InScope;
 use super::indent::Layout;
 use super::prolog;
 use super::scope::{Binding, Scope};
-use super::written::WrittenNames;
+use super::written::{Tags, WrittenTags};
 use super::{ResultError, ResultName};
 use crate::qname;
 
@@ -30,7 +30,7 @@ pub(super) struct XmlSerializer {
     /// Where the XML declaration ends.
     prolog: usize,
     scope: Scope,
-    written: WrittenNames,
+    written: WrittenTags,
     in_scope: InScope,
     open: Vec<Element>,
     attributes: AttributeSet,
@@ -41,13 +41,21 @@ pub(super) struct XmlSerializer {
 
 #[derive(Debug)]
 struct Element {
-    /// Where its name stands.
-    name: Range<usize>,
+    name: Name,
     /// See [`Scope::enter`].
     scope: usize,
     text: Text,
     /// The namespaces of the source that it has, all of them.
     namespaces: Option<ScopeId>,
+}
+
+/// Where the name of an element stands that is open.
+#[derive(Debug)]
+enum Name {
+    /// In the output.
+    There(Range<usize>),
+    /// Among the tags that have been written before.
+    Known(Tags),
 }
 
 /// How an element's text is written.
@@ -85,7 +93,7 @@ impl XmlSerializer {
             method: format.method,
             document_type: format.document_type.clone(),
             scope: Scope::new(),
-            written: WrittenNames::default(),
+            written: WrittenTags::default(),
             in_scope: InScope::default(),
             open: Vec::new(),
             attributes: AttributeSet::default(),
@@ -118,17 +126,17 @@ impl XmlSerializer {
             layout.start(self.out.len());
         }
         let scope = self.scope.enter();
-        self.out.push(b'<');
-        let from = self.out.len();
         let known = self.written.find(name).filter(|(prefix, uri, _)| self.scope.uses(*prefix, *uri));
-        let end = if let Some((_, _, text)) = known {
-            self.out.extend_from_slice(text.as_bytes());
-            self.out.len()
+        let written = if let Some((_, _, tags)) = known {
+            self.out.extend_from_slice(self.written.start_tag(tags));
+            Name::Known(tags)
         } else {
-            self.write_element_name(names, name)?
+            self.out.push(b'<');
+            let from = self.out.len();
+            Name::There(from..self.write_element_name(names, name)?)
         };
         let text = if self.cdata.contains(names, name.name) { Text::Cdata } else { Text::Escaped };
-        self.open.push(Element { name: from..end, scope, text, namespaces: None });
+        self.open.push(Element { name: written, scope, text, namespaces: None });
         self.attributes.start();
         self.state = State::Tag;
         self.check()
@@ -235,11 +243,16 @@ impl XmlSerializer {
             if let Some(layout) = &mut self.layout {
                 layout.end(self.out.len());
             }
-            self.out.extend_from_slice(b"</");
-            if element.name.end <= self.out.len() {
-                self.out.extend_from_within(element.name);
+            match element.name {
+                Name::Known(tags) => self.out.extend_from_slice(self.written.end_tag(tags)),
+                Name::There(name) => {
+                    self.out.extend_from_slice(b"</");
+                    if name.end <= self.out.len() {
+                        self.out.extend_from_within(name);
+                    }
+                    self.out.push(b'>');
+                }
             }
-            self.out.push(b'>');
         }
         self.state = State::Content;
         self.scope.leave(element.scope);

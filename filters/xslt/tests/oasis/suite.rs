@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use portcullis_xml::{Attributes, Control, Limits, Name, Sink, StartTag, Tokenizer};
+use portcullis_xml::{Attributes, Control, Limits, Sink, StartTag, Tokenizer};
 
 /// Stylesheets by name.
 pub(crate) type Stylesheets = BTreeMap<String, Vec<u8>>;
@@ -107,6 +107,8 @@ struct Catalog {
     found: Vec<Case>,
     state: State,
     case: Case,
+    /// The names of the open elements.
+    open: Vec<String>,
     text: String,
     role: String,
 }
@@ -121,8 +123,8 @@ enum State {
 
 impl Sink for Catalog {
     fn start(&mut self, tag: &StartTag<'_>) -> Control {
-        let value = |name| attribute(&tag.attributes, name);
-        match tag.name.local {
+        let value = |name| attribute(&tag.attributes(), name);
+        match tag.name().local {
             "test-catalog" => {
                 self.state = if value("submitter") == "Lotus" { State::Lotus } else { State::Elsewhere };
             }
@@ -130,6 +132,7 @@ impl Sink for Catalog {
             "input-file" | "output-file" => self.role = value("role"),
             _ => {}
         }
+        self.open.push(tag.name().local.to_owned());
         self.text.clear();
         Control::Continue
     }
@@ -139,9 +142,10 @@ impl Sink for Catalog {
         Control::Continue
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
+    fn end(&mut self) -> Control {
+        let name = self.open.pop().unwrap();
         let text = self.text.trim().to_owned();
-        match (name.local, &*self.role) {
+        match (&*name, &*self.role) {
             ("file-path", _) => self.case.folder = text,
             ("input-file", "principal-data") => self.case.document = text,
             ("input-file", "principal-stylesheet") => self.case.stylesheet = text,

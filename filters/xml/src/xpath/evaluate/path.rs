@@ -223,6 +223,9 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     }
 
     fn first_of_step(&mut self, step: &'a Step, node: NodeId) -> Result<Option<NodeId>> {
+        if step.axis == Axis::Child && step.predicates.is_empty() {
+            return self.bindings.first_child(self.document, &step.test, node, self.budget);
+        }
         let mut first = None;
         let _ = self.each(step, node, &mut |_, node| {
             first = Some(node);

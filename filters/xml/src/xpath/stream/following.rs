@@ -56,7 +56,7 @@ impl Following {
             else {
                 continue;
             };
-            let candidates = set.trie.node(parent).map(|node| node.candidates(tag.name.local));
+            let candidates = set.trie.node(parent).map(|node| node.candidates(tag.name().local));
             for child in candidates.into_iter().flatten() {
                 self.work = self.work.saturating_add(1);
                 if let Some(node) = set.trie.node(child).filter(|_| self.state.is_wanted(child)) {
@@ -88,14 +88,14 @@ impl Following {
     /// An element has begun that may match this node of the trie.
     fn element(&mut self, set: &StreamSet, at: usize, node: &Node, tag: &StartTag<'_>) {
         let is_candidate = match &node.test {
-            NodeTest::Element(test) => test.matches(tag.name),
+            NodeTest::Element(test) => test.matches(tag.name()),
             NodeTest::Node => true,
             NodeTest::Text | NodeTest::Comment | NodeTest::Instruction(_) => false,
         };
         if !is_candidate {
             return;
         }
-        let matches = self.state.passes(node, Some(tag.attributes));
+        let matches = self.state.passes(node, Some(tag.attributes()));
         let again = self.may_match_again(node);
         self.state.set_again(at, again);
         if matches {
@@ -125,7 +125,7 @@ impl Following {
             self.captures.begin(at, self.depth);
         }
         for (test, leaf) in &node.attributes {
-            for attribute in tag.attributes.iter().filter(|attribute| test.matches(attribute.name)) {
+            for attribute in tag.attributes().iter().filter(|attribute| test.matches(attribute.name)) {
                 self.state.take_text(set, *leaf, attribute.value);
             }
         }

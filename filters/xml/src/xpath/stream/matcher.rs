@@ -9,7 +9,7 @@ use super::path::NodeTest;
 use super::set::StreamSet;
 use super::state::Decision;
 use super::trie::DOCUMENT;
-use crate::token::{Control, Name, Sink, StartTag};
+use crate::token::{Control, Sink, StartTag};
 
 /// Follows the expressions of a set through one document. `S` points to the set: a reference, an `Rc` or an `Arc`.
 ///
@@ -132,7 +132,7 @@ impl<S: Deref<Target = StreamSet>> Sink for Matcher<S> {
         self.control()
     }
 
-    fn end(&mut self, _name: Name<'_>) -> Control {
+    fn end(&mut self) -> Control {
         self.following.end(&self.set);
         self.control()
     }

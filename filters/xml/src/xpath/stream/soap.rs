@@ -6,7 +6,7 @@ use super::matcher::{Matcher, Progress};
 use super::path::{NameTest, NodeTest};
 use super::set::StreamSet;
 use crate::soap::{Outline, Place, Recognition};
-use crate::token::{Control, Name, Sink, StartTag};
+use crate::token::{Control, Sink, StartTag};
 
 /// A [`Matcher`] together with an [`Outline`], which makes use of what an envelope has and in which order: at most one
 /// Header, then one Body, then, in SOAP 1.1 only, elements with a namespace.
@@ -99,9 +99,9 @@ impl<S: Deref<Target = StreamSet>> Sink for SoapMatcher<S> {
         self.control()
     }
 
-    fn end(&mut self, name: Name<'_>) -> Control {
-        self.outline.end(name);
-        self.matcher.end(name);
+    fn end(&mut self) -> Control {
+        self.outline.end();
+        self.matcher.end();
         self.rule_out();
         self.control()
     }

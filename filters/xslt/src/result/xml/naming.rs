@@ -78,7 +78,7 @@ impl XmlSerializer {
         self.write_name(names, binding, name);
         let end = self.out.len();
         if self.scope.is_first_choice(names, name.prefix, uri, binding.prefix())
-            && let Some(Ok(text)) = self.out.get(from..).map(str::from_utf8)
+            && let Some(text) = self.out.get(from..)
         {
             self.written.note(name, binding.prefix(), uri, text);
         }
