@@ -3,7 +3,7 @@
 use core::fmt;
 
 use serde::Deserialize;
-use serde::de::{Deserializer, Error, MapAccess, Visitor};
+use serde::de::{Deserializer, Error, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 use crate::chain::Chain;
@@ -98,10 +98,12 @@ impl<'de> Deserialize<'de> for Named {
             fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Named, A::Error> {
                 let wrong = || A::Error::custom("must have exactly one member: a policy's name");
                 let (name, config) = members.next_entry()?.ok_or_else(wrong)?;
-                if members.next_key::<String>()?.is_some() {
-                    return Err(wrong());
+                let mut alone = true;
+                // Read to its end, for that is where what is wrong with the whole of it stands.
+                while members.next_entry::<IgnoredAny, IgnoredAny>()?.is_some() {
+                    alone = false;
                 }
-                Ok(Named { name, config })
+                if alone { Ok(Named { name, config }) } else { Err(wrong()) }
             }
         }
 
@@ -192,7 +194,7 @@ mod tests {
             ),
             (
                 r#"{"policies":[{"first":{"level":1,"level":2}}]}"#,
-                "policies[0].first: duplicate field `level`",
+                "policies[0].first.level: duplicate field `level`",
             ),
         ] {
             let error = names(document).unwrap_err();

@@ -1,5 +1,7 @@
 //! Reading configuration, and saying what is wrong with it.
 
+mod place;
+
 use core::fmt;
 use std::borrow::Cow;
 
@@ -67,29 +69,24 @@ pub fn parse<T: DeserializeOwned>(document: &[u8]) -> Result<T, ConfigError> {
             None => return Err(ConfigError::new("", "must be a JSON object, or a google.protobuf.Struct")),
         },
     };
-    let mut deserializer = serde_json::Deserializer::from_slice(&document);
-    let value = serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
-        let path = match error.path().to_string() {
-            path if path == "." || path == "?" => String::new(),
-            path => path,
-        };
-        // To serde_json, null in place of a variant is a syntax error; to the operator it is a matter of that field.
-        if serde_json::from_slice::<serde::de::IgnoredAny>(&document).is_ok() && !error.inner().is_data() {
-            return ConfigError::new(path, "is not of the form that is expected here");
-        }
-        ConfigError::new(path, describe(error.inner()))
-    })?;
-    deserializer.end().map_err(|error| ConfigError::new("", describe(&error)))?;
-    Ok(value)
+    serde_json::from_slice(&document).map_err(|error| refusal(&document, &error))
+}
+
+fn refusal(document: &[u8], error: &serde_json::Error) -> ConfigError {
+    let path = || place::path_at(document, error.line(), error.column());
+    if error.is_data() {
+        return ConfigError::new(path(), describe(error));
+    }
+    // To serde_json, null in place of a variant is a syntax error; to the operator it is a matter of that field.
+    if serde_json::from_slice::<serde::de::IgnoredAny>(document).is_ok() {
+        return ConfigError::new(path(), "is not of the form that is expected here");
+    }
+    ConfigError::new("", format!("not JSON: {error}"))
 }
 
 /// What serde says, less the offending value.
 fn describe(error: &serde_json::Error) -> String {
-    use serde_json::error::Category;
-    match error.classify() {
-        Category::Data => without_value(&without_place(&error.to_string())),
-        Category::Syntax | Category::Eof | Category::Io => format!("not JSON: {error}"),
-    }
+    without_value(&without_place(&error.to_string()))
 }
 
 /// Cuts the " at line 1 column 2" that serde_json appends: the path says it better.
