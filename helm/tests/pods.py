@@ -1,5 +1,6 @@
 """Whether the pods that the chart renders hang together: mounts, Secrets, ends. The API server checks none of it."""
 
+import json
 import re
 
 import envoy_configs
@@ -21,15 +22,21 @@ def checks(objects):
             yield f"{name}: secrets", secret_problems(pod, files)
             yield f"{name}: end", end_problems(pod)
     for entry in objects:
-        if entry["kind"] == "ConfigMap" and entry["metadata"]["name"].endswith("-injection"):
-            mounted = next(
-                other["data"]["envoy.yaml"]
-                for other in objects
-                if other["kind"] == "ConfigMap"
-                and f"{other['metadata']['name']}-injection" == entry["metadata"]["name"]
-            )
-            same = envoy_configs.as_injected(entry["data"]["envoy.yaml"]) == mounted
+        if entry["kind"] == "MutatingAdmissionPolicy":
+            (mounted,) = [other["data"]["envoy.yaml"] for other in envoy_configs.config_maps(objects)]
+            same = envoy_configs.as_injected(injected(entry)) == mounted
             yield "what is injected is what is mounted elsewhere", [] if same else ["it differs"]
+
+
+def injected(policy):
+    """The configuration that a MutatingAdmissionPolicy adds to pods, of its pieces, with a line's end as mounted ones have
+    it."""
+    pieces = [
+        json.loads(variable["expression"])
+        for variable in policy["spec"]["variables"]
+        if variable["name"].startswith("piece")
+    ]
+    return "".join(pieces) + "\n"
 
 
 def all_containers(pod):

@@ -80,6 +80,7 @@ def document(ports: Ports, chain: Chain, tls: Optional[Path] = None) -> Json:
         filter_chain["transport_socket"] = _tls(tls)
     return {
         "admin": {"address": _address(ports.admin)},
+        "memory_allocator_manager": {"bytes_to_release": 8 << 20, "memory_release_interval": "1s"},
         "static_resources": {
             "listeners": [
                 {

@@ -11,11 +11,8 @@ NAME = "edge-portcullis"
 CERTIFICATES = kube.STATE / "certificates"
 
 
-def make_certificate(host):
-    """A certificate that vouches for itself, in a Secret; the old one is replaced."""
-    folder = CERTIFICATES / host
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+def write_certificate(host, certificate, key):
+    """A certificate that vouches for itself."""
     kube.run(
         "openssl",
         "req",
@@ -32,10 +29,18 @@ def make_certificate(host):
         "-addext",
         f"subjectAltName=DNS:{host}",
         "-keyout",
-        folder / "tls.key",
+        key,
         "-out",
-        folder / "tls.crt",
+        certificate,
     )
+
+
+def make_certificate(host):
+    """A certificate in a Secret; the old one is replaced."""
+    folder = CERTIFICATES / host
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    write_certificate(host, folder / "tls.crt", folder / "tls.key")
     secret = kube.kubectl(
         "create",
         "secret",

@@ -12,22 +12,49 @@ def it_installs():
     install(RELEASE, "injection.yaml")
 
 
-def pods_of_a_labelled_namespace_get_the_sidecar():
-    # The API server learns of a new policy within a moment: until then pods come without.
-    def injected():
-        kube.kubectl("delete", "pod", "app", "--ignore-not-found", namespace="injected")
-        kube.run("kubectl", "apply", "--filename", manifest())
-        return [
-            entry["name"] for entry in kube.get("pod", "app", namespace="injected")["spec"].get("initContainers", [])
-        ]
+def created_anew():
+    """The init containers of a new pod; none where it was refused."""
+    kube.kubectl("delete", "pod", "app", "--ignore-not-found", namespace="injected")
+    if kube.run("kubectl", "apply", "--filename", manifest(), check=False).returncode:
+        return []
+    return kube.get("pod", "app", namespace="injected")["spec"].get("initContainers", [])
 
-    kube.eventually("it has modules and Envoy", injected, ["portcullis-modules", "envoy"], 60)
+
+def pods_of_a_labelled_namespace_get_the_sidecar():
+    # The API server learns of a new policy within a moment: until then pods come without, or are refused.
+    kube.eventually(
+        "it has modules and Envoy",
+        lambda: [entry["name"] for entry in created_anew()],
+        ["portcullis-modules", "envoy"],
+        60,
+    )
     kube.kubectl("wait", "--for=condition=Ready", "pod/app", "--timeout", kube.PATIENCE, namespace="injected")
     pod = kube.get("pod", "app", namespace="injected")["status"]["podIP"]
     spec = kube.get("pod", "app", namespace="injected")["spec"]
     kube.expect("it has the time to drain", spec["terminationGracePeriodSeconds"] >= 40, True)
     policies_are_enforced(pod, port=10000)
     kube.expect("there is no way past it", kube.status(pod, port=3000), 0)
+
+
+def a_configuration_as_long_as_may_be_is_injected_whole():
+    # In the policy it is in pieces; letters outside of ASCII must not be cut in two.
+    words = "".join(f"<!-- {number} größer & länger $(HOME) -->\n" for number in range(1600))
+    sheet = f'<xsl:stylesheet version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform">{words}</xsl:stylesheet>'
+    transform = {"stylesheets": {"long.xsl": sheet}, "request": {"stylesheet": {"named": "long.xsl"}}}
+    values = json.loads(kube.helm("get", "values", RELEASE, "--output", "json").stdout)
+    values["policies"].append({"xslt-transform": transform})
+    kube.helm("upgrade", RELEASE, kube.CHART, "--values", "-", stdin=json.dumps(values))
+
+    def length():
+        for container in created_anew():
+            for entry in container.get("env", []):
+                if entry["name"] == "PORTCULLIS_CONFIG":
+                    return len(entry["value"]) > 100_000
+        return False
+
+    kube.eventually("the pod has the long configuration", length, True, 60)
+    kube.kubectl("wait", "--for=condition=Ready", "pod/app", "--timeout", kube.PATIENCE, namespace="injected")
+    policies_are_enforced(kube.get("pod", "app", namespace="injected")["status"]["podIP"], port=10000)
 
 
 def manifest():
@@ -79,6 +106,7 @@ def it_leaves_nothing_behind():
 STEPS = [
     it_installs,
     pods_of_a_labelled_namespace_get_the_sidecar,
+    a_configuration_as_long_as_may_be_is_injected_whole,
     others_do_not,
     a_port_that_is_no_number_or_the_sidecars_own_is_refused,
     a_container_with_the_sidecars_name_is_refused,

@@ -18,9 +18,7 @@ def address():
 
 
 def it_installs():
-    # A way to see that the tests notice: PORTCULLIS_LAB_BREAK=1 leaves the policies out.
-    broken = ["--set-json", 'policies=[{"access-log":{}}]'] if os.environ.get("PORTCULLIS_LAB_BREAK") else []
-    install(RELEASE, "standard.yaml", *broken)
+    install(RELEASE, "standard.yaml")
     kube.expect("its pods are ready", len(kube.pods(SELECTOR)), 2)
 
 

@@ -20,6 +20,11 @@ stats_config:
   - tag_name: portcullis_name
     regex: '^wasmcustom\.portcullis\.[a-z0-9_]+\.(([a-z0-9_-]+)\.)[a-z0-9_]+$'
 
+# What V8 needed to compile the module goes back to the system.
+memory_allocator_manager:
+  bytes_to_release: 8388608
+  memory_release_interval: 1s
+
 overload_manager:
   refresh_interval: 0.25s
   resource_monitors:

@@ -1,4 +1,5 @@
-//! `portcullis-pod`: what a pod with Envoy does before Envoy starts and before it ends, and what `helm test` asks.
+//! `portcullis-pod`: what a pod with Envoy does before Envoy starts and before it ends, what `helm test` asks, and what
+//! is measured in a pod.
 //!
 //! It is in the modules image, which has no shell. It needs no library and no files but its own, so that it also runs
 //! in a distroless image of Envoy.
@@ -8,6 +9,7 @@ mod drain;
 mod expect;
 mod http;
 mod install;
+mod usage;
 
 use std::env;
 use std::process::ExitCode;
@@ -16,12 +18,13 @@ use expect::{Proxy, Request};
 
 const USAGE: &str = "\
 Usage:
-  portcullis-pod install DIR FILE...             copy files that lie beside this program, and itself, into DIR
+  portcullis-pod install DIR [FILE...]           copy files that lie beside this program, and itself, into DIR
   portcullis-pod check FILE... -- COMMAND...     fail unless each file can be the value of a header; then run COMMAND
   portcullis-pod drain ADMIN MIN MAX             have Envoy drain its connections: MIN to MAX seconds
   portcullis-pod expect STATUS ADDR PATH HOST    make a request, and fail unless its answer has this status
   portcullis-pod expect-proxied STATUS ADDR PATH HOST    the same of a listener that wants the PROXY protocol
   portcullis-pod expect-connection ADDR          fail unless somebody takes a connection
+  portcullis-pod usage SECONDS                   say ten times a second what this container uses, as lines of JSON
 
 ADMIN   address of Envoy's administration, as 127.0.0.1:9901
 STATUS  0 stands for any
@@ -40,7 +43,7 @@ fn main() -> ExitCode {
 
 fn run(arguments: &[&str]) -> Result<(), String> {
     match arguments {
-        ["install", directory, files @ ..] if !files.is_empty() => {
+        ["install", directory, files @ ..] => {
             let program = env::current_exe().map_err(|error| format!("where this program is: {error}"))?;
             install::install(&program, directory.as_ref(), files)
         }
@@ -59,6 +62,12 @@ fn run(arguments: &[&str]) -> Result<(), String> {
             expected(status, &Request { address, path, host, proxy: Proxy::Unknown })
         }
         ["expect-connection", address] => expect::connect(address),
+        ["usage", duration] => usage::report(
+            usage::CONTROL_GROUP.as_ref(),
+            usage::PROC.as_ref(),
+            seconds(duration)?,
+            &mut std::io::stdout().lock(),
+        ),
         _ => Err(USAGE.to_owned()),
     }
 }
