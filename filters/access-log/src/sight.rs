@@ -171,8 +171,14 @@ impl<'s, 'e> Sight<'s, 'e> {
         }
     }
 
-    /// The response's status; none without a response.
+    /// The response's status; none without a response. An interim one is none, but for that of an upgrade (RFC 9110,
+    /// section 15.2).
     pub(crate) fn status(&mut self) -> Option<u64> {
+        self.last_status().filter(|status| !matches!(status, 100 | 102..=199))
+    }
+
+    /// The same, or that of the interim response if the client got nothing else, as Envoy's loggers have it.
+    pub(crate) fn last_status(&mut self) -> Option<u64> {
         match self.phase {
             Phase::Request => None,
             Phase::Response => {

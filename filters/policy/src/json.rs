@@ -6,7 +6,7 @@ use core::fmt::Write;
 /// a character boundary and ends in `…`.
 ///
 /// The result is always valid JSON on a single line, whatever the bytes: characters of which [`must_be_escaped`] says
-/// so become `\uXXXX`, and each byte that is not part of valid UTF-8 becomes `\xNN` as text.
+/// so become `\uXXXX` (two of them beyond U+FFFF), and each byte that is not part of valid UTF-8 becomes `\xNN` as text.
 pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
     out.push(b'"');
     let (kept, cut) = match bytes.get(..limit) {
@@ -29,19 +29,35 @@ pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
 }
 
 /// Whether a character would let a text look like something else: control characters (C0, DEL and C1, which terminals
-/// obey), the line separators U+2028 and U+2029, characters of no width, and those that change the direction of text
-/// (Unicode Standard Annex #9).
+/// obey), the line separators U+2028 and U+2029, those that change the direction of text (Unicode Standard Annex #9), and
+/// those that are not shown at all.
 pub fn must_be_escaped(character: char) -> bool {
-    character.is_control()
-        || matches!(
-            character,
-            '\u{61c}'
-                | '\u{200b}'..='\u{200f}'
-                | '\u{2028}'..='\u{202e}'
-                | '\u{2060}'
-                | '\u{2066}'..='\u{2069}'
-                | '\u{feff}'
-        )
+    character.is_control() || matches!(character, '\u{2028}' | '\u{2029}') || is_ignorable(character)
+}
+
+/// The property `Default_Ignorable_Code_Point` (Unicode 17.0, DerivedCoreProperties.txt), which all characters have that
+/// change the direction of text or have no width, and the marks of interlinear annotations (U+FFF9 to U+FFFB).
+fn is_ignorable(character: char) -> bool {
+    matches!(
+        character,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{61c}'
+            | '\u{115f}'..='\u{1160}'
+            | '\u{17b4}'..='\u{17b5}'
+            | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e0fff}'
+    )
 }
 
 /// Drops an incomplete UTF-8 sequence at the end, which the cut itself may have made.
@@ -69,7 +85,10 @@ fn write_escaped(out: &mut Vec<u8>, text: &str) {
         clean_from = at.saturating_add(character.len_utf8());
         if short.is_empty() {
             let mut escape = String::new();
-            let _ = write!(escape, "\\u{:04x}", u32::from(character));
+            // Two of them for a character beyond U+FFFF (RFC 8259, section 7).
+            for unit in character.encode_utf16(&mut [0; 2]) {
+                let _ = write!(escape, "\\u{unit:04x}");
+            }
             out.extend_from_slice(escape.as_bytes());
         } else {
             out.extend_from_slice(short);
@@ -98,6 +117,9 @@ mod tests {
             ("é\u{9b}\u{2028}".as_bytes(), "\"é\\u009b\\u2028\""),
             ("a\u{200b}\u{202e}b".as_bytes(), "\"a\\u200b\\u202eb\""),
             ("\u{200f}\u{2066}\u{2069}\u{feff}".as_bytes(), "\"\\u200f\\u2066\\u2069\\ufeff\""),
+            // Tags and variation selectors: any text can be hidden in them.
+            ("a\u{e0041}\u{fe0f}\u{ad}b".as_bytes(), "\"a\\udb40\\udc41\\ufe0f\\u00adb\""),
+            ("a\u{e0fff}\u{e1000}".as_bytes(), "\"a\\udb43\\udfff\u{e1000}\""),
             (b"\xff\xc3", r#""\\xff\\xc3""#),
             (b"a\xed\xa0\x80b", r#""a\\xed\\xa0\\x80b""#),
         ] {

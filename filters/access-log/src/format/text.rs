@@ -53,7 +53,7 @@ pub(crate) fn write(
 
 /// Appends bytes as text of at most `limit` bytes of input; what is longer is cut at a character boundary and ends in
 /// `…`. Control characters (C0, DEL and C1), the line separators U+2028 and U+2029, and what changes the direction of text
-/// or cannot be seen become `\xNN`, `\uNNNN`, or the short forms `\n`, `\r` and `\t`; each byte that is not part of valid
+/// or cannot be seen become `\xNN`, `\uNNNN`, `\UNNNNNNNN`, or the short forms `\n`, `\r` and `\t`; each byte that is not part of valid
 /// UTF-8 becomes `\xNN`.
 fn write_escaped(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
     let (kept, rest) = cut(bytes, limit);
@@ -64,9 +64,10 @@ fn write_escaped(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
                 '\r' => out.extend_from_slice(b"\\r"),
                 '\t' => out.extend_from_slice(b"\\t"),
                 '\0'..='\u{1f}' | '\u{7f}' => drop(write!(out, "\\x{:02x}", u32::from(character))),
-                character if json::must_be_escaped(character) => {
-                    drop(write!(out, "\\u{:04x}", u32::from(character)));
-                }
+                character if json::must_be_escaped(character) => match u32::from(character) {
+                    code @ 0..=0xffff => drop(write!(out, "\\u{code:04x}")),
+                    code => drop(write!(out, "\\U{code:08x}")),
+                },
                 character => out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes()),
             }
         }
@@ -107,6 +108,7 @@ mod tests {
             (b"a\nb\r\t\x00\x1b[31m\x7f", 100, r"a\nb\r\t\x00\x1b[31m\x7f"),
             ("é\u{9b}\u{2028}".as_bytes(), 100, r"é\u009b\u2028"),
             ("a\u{200b}\u{202e}b\u{2066}\u{feff}".as_bytes(), 100, r"a\u200b\u202eb\u2066\ufeff"),
+            ("a\u{e0041}\u{fe0f}\u{ad}b".as_bytes(), 100, r"a\U000e0041\ufe0f\u00adb"),
             (b"\xff\xc3", 100, r"\xff\xc3"),
             ("abéd".as_bytes(), 3, "ab…"),
             ("abéd".as_bytes(), 4, "abé…"),

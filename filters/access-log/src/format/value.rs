@@ -115,7 +115,7 @@ impl Operator {
 fn number(attribute: Attribute, sight: &mut Sight<'_, '_>) -> Option<u64> {
     match attribute {
         // The response's status is known before the attribute is.
-        Attribute::ResponseCode => sight.status(),
+        Attribute::ResponseCode => sight.last_status(),
         attribute => sight.attributes.number(attribute),
     }
 }

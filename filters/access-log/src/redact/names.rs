@@ -2,6 +2,8 @@
 
 use std::collections::BTreeSet;
 
+use portcullis_policy::json;
+
 /// Names with more parts than this are not taken apart: they could be any.
 const MAX_PARTS: usize = 32;
 /// How many parts may be one name.
@@ -64,9 +66,7 @@ pub(super) fn fold(name: &str) -> String {
 }
 
 fn is_filler(character: char) -> bool {
-    matches!(character, '_' | '-' | '.' | '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}')
-        || character.is_whitespace()
-        || character.is_control()
+    matches!(character, '_' | '-' | '.') || character.is_whitespace() || json::must_be_escaped(character)
 }
 
 #[cfg(test)]
@@ -96,6 +96,8 @@ mod tests {
             "password\0",
             "password\0x",
             "pass\u{200b}word",
+            "pass\u{ad}word",
+            "pass\u{e0041}word",
             "pa\u{17f}\u{17f}word",
             "STRASSE",
             "ctl00$password",

@@ -28,6 +28,10 @@ fn all_conditions_must_hold() {
         (json!({"status": ["5xx", "404"]}), 403, 1, via, false),
         (json!({"status": ["5xx"]}), 0, 1, "downstream_remote_disconnect", false),
         (json!({"status": ["none"]}), 0, 1, "downstream_remote_disconnect", true),
+        // What a client was told that left before the response proper.
+        (json!({"status": ["none"]}), 100, 1, "", true),
+        (json!({"status": ["1xx"]}), 103, 1, "", false),
+        (json!({"status": ["1xx"]}), 101, 1, via, true),
         (json!({"min_duration_ms": 500}), 200, 500, via, true),
         (json!({"min_duration_ms": 500}), 200, 499, via, false),
         (json!({"status": ["5xx"], "min_duration_ms": 500}), 503, 499, via, false),

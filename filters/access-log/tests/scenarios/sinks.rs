@@ -101,7 +101,9 @@ fn an_attribute_whose_number_is_not_known_is_left_out() {
 
 #[test]
 fn failures_have_a_severity_of_their_own() {
-    for (status, expected) in [(200u64, "INFO"), (302, "INFO"), (404, "WARN"), (503, "ERROR"), (0, "WARN")] {
+    for (status, expected) in
+        [(200u64, "INFO"), (302, "INFO"), (404, "WARN"), (503, "ERROR"), (0, "WARN"), (100, "WARN")]
+    {
         let mut worker = worker(&json!({"sinks": [{"otlp": {"cluster": "collector"}}]}));
         let id = worker.request(HEADERS);
         worker.host.give_property(id, &["response", "code"], &status.to_le_bytes());

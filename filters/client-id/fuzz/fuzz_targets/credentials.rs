@@ -3,8 +3,8 @@
 
 use libfuzzer_sys::fuzz_target;
 use portcullis_client_id::config::{Origin, SecretRule};
-use portcullis_client_id::credentials::{self, Found, MAX_ID_BYTES, MAX_SECRET_BYTES, percent, query};
-use portcullis_policy::HeaderList;
+use portcullis_client_id::credentials::{self, Found, MAX_ID_BYTES, MAX_SECRET_BYTES, query};
+use portcullis_policy::{HeaderList, percent};
 
 fn origins() -> Vec<Origin> {
     let [id, secret] = ["client_id", "client_secret"].map(str::to_owned);

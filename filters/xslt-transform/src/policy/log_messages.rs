@@ -1,7 +1,7 @@
 //! `xsl:message` writes to the log.
 
-use portcullis_policy::Host;
 use portcullis_policy::host::Level;
+use portcullis_policy::{Host, json};
 use portcullis_xslt::Messages;
 
 /// How many messages of one transformation are written, and how many characters of each.
@@ -27,7 +27,7 @@ impl Messages for LogMessages<'_> {
             return;
         };
         self.left = left;
-        let plain = |character: char| if character.is_control() { ' ' } else { character };
+        let plain = |character: char| if json::must_be_escaped(character) { ' ' } else { character };
         let line: String = text.chars().take(CHARACTERS).map(plain).collect();
         self.host.log(Level::Info, &format!("xslt-transform: xsl:message: {line}"));
     }
