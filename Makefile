@@ -6,10 +6,17 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 .DELETE_ON_ERROR:
 .DEFAULT_GOAL := help
 
+# The crates that `coverage` and `mutants` look at; all of theirs if empty.
+CRATES ?=
+
 # Options for every cargo command, such as --locked or --offline.
 export CARGO_FLAGS ?=
 # How long each fuzz target runs.
 export FUZZ_SECONDS ?= 60
+
+# How long `soak` takes.
+SOAK_MINUTES ?= 30
+PUSH_MINUTES ?= 10
 
 # Options of the overhead measurement: see k6/overhead/README.md.
 OVERHEAD_FLAGS ?=
@@ -29,7 +36,7 @@ MODULES ?= $(notdir $(patsubst %/,%,$(wildcard filters/modules/*/)))
 
 .PHONY: help
 help: ## List the targets
-	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target purpose; do \
+	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | while IFS=$$'\t' read -r target purpose; do \
 		printf '  make %-15s %s\n' "$$target" "$$purpose"; \
 	done
 
@@ -52,9 +59,27 @@ run: ## Run the gateway with its backends and show its access log; PORT, ADMIN_P
 	@$(MAKE) build backends >&2
 	@envoy-config/run
 
+# A module that traps on demand. It stands apart from the modules, which is what is shipped.
+.PHONY: trapping-module
+trapping-module: setup
+	@echo 'Building the module that traps' >&2
+	@cargo build --quiet $(CARGO_FLAGS) --release --target wasm32-wasip1 -p portcullis-trapping-module
+	@install -D -m 644 $${CARGO_TARGET_DIR:-target}/wasm32-wasip1/release/portcullis_trapping_module.wasm \
+		dist/test/trapping.wasm
+
 .PHONY: test
-test: build test-lab ## Run all tests, the end-to-end ones against a real Envoy included
+test: build trapping-module test-lab ## Run all tests, the end-to-end ones against a real Envoy included
 	@cargo test --quiet $(CARGO_FLAGS) --workspace --all-features --no-fail-fast
+
+.PHONY: matrix
+matrix: build ## Run the whole reliability matrix in Envoy (5 minutes) and write docs/reliability.md
+	@cargo run --quiet $(CARGO_FLAGS) --profile native -p portcullis-reliability
+
+.PHONY: soak
+soak: build ## Look for growth under load for SOAK_MINUTES (30), and with 24 pushes a minute for PUSH_MINUTES (10)
+	@cargo build --quiet $(CARGO_FLAGS) --profile native -p portcullis-reliability
+	@$${CARGO_TARGET_DIR:-target}/native/portcullis-reliability soak $(SOAK_MINUTES)
+	@$${CARGO_TARGET_DIR:-target}/native/portcullis-reliability pushes $(PUSH_MINUTES)
 
 .PHONY: lint
 lint: build ## Check formatting, lints, shell scripts, licences and the Envoy configurations
@@ -86,8 +111,37 @@ test-istio: build ## Test the policies in Istio, without Kubernetes (Linux; firs
 	@envoy-config/istio/lab/run
 
 .PHONY: fuzz
-fuzz: setup ## Run each fuzz target for FUZZ_SECONDS (needs a nightly toolchain and cargo-fuzz)
+fuzz: setup ## Run each fuzz target for FUZZ_SECONDS (needs a nightly toolchain); FUZZ_ONLY, FUZZ_KEEP
+	@.ci/setup-checks fuzz
 	@.ci/fuzz
+
+.PHONY: coverage
+coverage: setup ## Measure how much of each crate its tests run; CRATES (folders of filters)
+	@.ci/setup-checks coverage
+	@.ci/coverage $(CRATES)
+
+.PHONY: mutants
+mutants: setup ## Change code and see whether tests notice (hours); CRATES (policy client-id rate-limit), MUTANTS_FLAGS
+	@.ci/setup-checks mutants
+	@.ci/mutants $(CRATES)
+
+.PHONY: h2spec
+h2spec: build ## Run h2spec on Envoy with and without the policies (needs Go)
+	@.ci/setup-checks h2spec
+	@cargo run --quiet $(CARGO_FLAGS) -p portcullis-abuse --example h2spec -- .tools/bin/h2spec
+
+.PHONY: crs
+crs: build ## Send the requests of the OWASP core rule set's tests to Envoy with and without the policies (needs Go)
+	@.ci/setup-checks crs
+	@cargo run --quiet $(CARGO_FLAGS) -p portcullis-abuse --example crs -- .tools/crs
+
+.PHONY: timing
+timing: build ## Measure whether a refusal's time tells of the secret; needs an idle machine
+	@cargo run --quiet $(CARGO_FLAGS) --profile native -p portcullis-abuse --example timing
+
+.PHONY: reproducible
+reproducible: setup ## Build the modules twice from nothing and compare them
+	@.ci/check-reproducible $(MODULES)
 
 # What `overhead` and `bench` measure with.
 .PHONY: overhead-programs

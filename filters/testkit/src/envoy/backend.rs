@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
+use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
@@ -79,7 +80,7 @@ struct Shared {
 /// A server for HTTP/1.1 and HTTP/2 (prior knowledge) on a free port of 127.0.0.1 that records each request,
 /// piece by piece as it comes, and answers as told.
 ///
-/// It answers when the request is whole; the reply may be changed at any time. It stops listening, and closes
+/// It answers when the request is whole; the reply may be changed at any time. After a 101 it echoes what comes. It stops listening, and closes
 /// its connections, when dropped.
 pub struct Backend {
     addr: SocketAddr,
@@ -95,6 +96,16 @@ impl Backend {
 
     /// Starts a backend that answers `reply`.
     pub fn replying(reply: Reply) -> Self {
+        Self::replying_at(SocketAddr::from(([127, 0, 0, 1], 0)), reply)
+    }
+
+    /// Starts a backend that answers `reply` on an address that refused connections so far, such as that of a
+    /// [`ClosedPort`](super::ClosedPort).
+    ///
+    /// # Panics
+    /// When somebody else listens there.
+    #[track_caller]
+    pub fn replying_at(addr: SocketAddr, reply: Reply) -> Self {
         let shared = Arc::new(Shared {
             requests: Mutex::default(),
             responder: Mutex::new(Arc::new(move |_: &Recorded| reply.clone())),
@@ -102,7 +113,7 @@ impl Backend {
             received: Arc::default(),
             in_progress: AtomicUsize::new(0),
         });
-        let listener = runtime().block_on(TcpListener::bind("127.0.0.1:0")).expect("a free port");
+        let listener = runtime().block_on(TcpListener::bind(addr)).expect("a free port");
         let addr = listener.local_addr().expect("a bound address");
         let server = runtime().spawn(accept(listener, Arc::clone(&shared)));
         Self { addr, shared, server }
@@ -211,7 +222,8 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
             let io = TokioIo::new(Metered::new(stream, Arc::clone(&shared.received)));
             let service = service_fn(|request| record(Arc::clone(&shared), request));
             // How a connection ends is the peer's affair; what it meant for a request is recorded there.
-            let _ = auto::Builder::new(TokioExecutor::new()).serve_connection(io, service).await;
+            let server = auto::Builder::new(TokioExecutor::new());
+            let _ = server.serve_connection_with_upgrades(io, service).await;
         });
         while connections.try_join_next().is_some() {}
     }
@@ -219,8 +231,9 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 async fn record(
     shared: Arc<Shared>,
-    request: http::Request<Incoming>,
+    mut request: http::Request<Incoming>,
 ) -> Result<http::Response<ReplyBody>, Infallible> {
+    let upgrade = hyper::upgrade::on(&mut request);
     let (head, mut body) = request.into_parts();
     let exchange = Exchange::begin(shared, &head);
     loop {
@@ -248,8 +261,24 @@ async fn record(
     }
     let reply = exchange.reply();
     tokio::time::sleep(reply.delay).await;
+    if let Some(gate) = &reply.gate {
+        gate.pass().await;
+    }
     exchange.answered();
-    Ok(reply.into_http())
+    let response = reply.into_http();
+    if response.status() == http::StatusCode::SWITCHING_PROTOCOLS {
+        tokio::spawn(echo(upgrade));
+    }
+    Ok(response)
+}
+
+/// Sends back what comes over a connection that has switched protocols, until the peer ends it.
+async fn echo(upgrade: OnUpgrade) {
+    if let Ok(upgraded) = upgrade.await {
+        let (mut reader, mut writer) = tokio::io::split(TokioIo::new(upgraded));
+        // How it ends is the peer's affair.
+        let _ = tokio::io::copy(&mut reader, &mut writer).await;
+    }
 }
 
 /// A request under way. Dropped unanswered (hyper drops a handler whose client has gone), it is marked so.

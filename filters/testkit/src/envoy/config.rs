@@ -17,6 +17,17 @@ pub enum Delivery {
     Files,
 }
 
+/// Which of several processes an Envoy is that take over from one another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Generation {
+    /// Nobody comes after it.
+    Only,
+    /// The first.
+    First,
+    /// A later one, of the processes with this base id.
+    Later { base_id: String, epoch: u32 },
+}
+
 /// An upstream cluster with one endpoint.
 #[derive(Clone, Debug)]
 pub struct Cluster {
@@ -73,6 +84,7 @@ pub struct EnvoyConfig {
     pub(super) log_level: String,
     pub(super) component_log_level: Option<String>,
     pub(super) arguments: Vec<String>,
+    pub(super) generation: Generation,
     pub(super) bootstrap: Value,
     pub(super) listener: Value,
     pub(super) connection_manager: Value,
@@ -92,6 +104,7 @@ impl Default for EnvoyConfig {
             log_level: "info".to_owned(),
             component_log_level: None,
             arguments: Vec::new(),
+            generation: Generation::Only,
             bootstrap: json!({}),
             listener: json!({}),
             connection_manager: json!({}),
@@ -210,6 +223,13 @@ impl EnvoyConfig {
     #[must_use]
     pub fn argument(mut self, argument: &str) -> Self {
         self.arguments.push(argument.to_owned());
+        self
+    }
+
+    /// Lets another Envoy take over while this one runs: see [`Envoy::successor`](super::Envoy::successor).
+    #[must_use]
+    pub fn hot_restart(mut self) -> Self {
+        self.generation = Generation::First;
         self
     }
 

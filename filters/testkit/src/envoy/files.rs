@@ -32,6 +32,11 @@ impl Files {
         self.dir.path().join("admin-address")
     }
 
+    /// Where Envoy writes the identifier that its successors need.
+    pub(super) fn base_id(&self) -> PathBuf {
+        self.dir.path().join("base-id")
+    }
+
     pub(super) fn xds(&self) -> XdsPaths<'_> {
         XdsPaths { listeners: &self.listeners, clusters: &self.clusters }
     }

@@ -120,6 +120,17 @@ impl Connection {
         self.read_any(BodyRule::NoneForHead)
     }
 
+    /// Reads one interim response, such as `100 Continue`, and returns its status.
+    ///
+    /// # Errors
+    /// When none comes in time; [`ClientError::Malformed`] when a final one comes instead.
+    pub fn read_interim(&mut self) -> Result<u16, ClientError> {
+        match self.read_head()? {
+            (status @ 100..200, _) => Ok(status),
+            (status, _) => Err(ClientError::Malformed(format!("{status} in place of an interim response"))),
+        }
+    }
+
     /// Waits until the peer closes the connection, and returns the bytes that came before.
     ///
     /// # Errors

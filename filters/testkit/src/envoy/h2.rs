@@ -7,13 +7,16 @@ use bytes::Bytes;
 use h2::client::{ResponseFuture, SendRequest};
 use h2::{RecvStream, SendStream};
 use http::{HeaderMap, HeaderName, HeaderValue};
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
+use super::drip::Dripping;
 use super::error::ClientError;
 use super::message::{Headers, Response};
 use super::runtime::runtime;
-use super::wait::PATIENCE;
+use super::wait::{PATIENCE, wait_until};
 
 /// One connection, for any number of streams. It closes when dropped.
 pub struct Connection {
@@ -49,15 +52,63 @@ impl Connection {
     /// # Errors
     /// When the peer does not accept, or does not speak HTTP/2.
     pub fn try_open(addr: SocketAddr) -> Result<Self, ClientError> {
+        Self::over(addr, |stream| stream)
+    }
+
+    /// Connects. Every byte is then sent by itself.
+    ///
+    /// # Errors
+    /// When the peer does not accept, or does not speak HTTP/2.
+    pub fn try_open_dripping(addr: SocketAddr) -> Result<Self, ClientError> {
+        Self::over(addr, Dripping::new)
+    }
+
+    fn over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
+        addr: SocketAddr,
+        transport: impl FnOnce(TcpStream) -> S,
+    ) -> Result<Self, ClientError> {
         runtime().block_on(within(async {
-            let stream = tokio::net::TcpStream::connect(addr).await?;
+            let stream = TcpStream::connect(addr).await?;
             stream.set_nodelay(true)?;
-            let (requests, connection) = h2::client::handshake(stream).await?;
+            let (requests, connection) = h2::client::handshake(transport(stream)).await?;
             let driver = runtime().spawn(async move {
                 // Each stream reports the connection's failure for itself.
                 let _ = connection.await;
             });
             Ok(Self { requests, addr, driver })
+        }))
+    }
+
+    /// Opens a stream that asks for another protocol by extended CONNECT (RFC 8441), once the peer has allowed that.
+    /// `:authority` is `gateway.test`.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    ///
+    /// # Panics
+    /// When the path or a header cannot be put on the wire, or the peer does not allow extended CONNECT in time.
+    pub fn begin_upgrade(
+        &self,
+        protocol: &str,
+        path: &str,
+        headers: &[(&str, &[u8])],
+    ) -> Result<Stream, ClientError> {
+        // The peer's settings come on their own time.
+        wait_until("the peer allows extended CONNECT", PATIENCE, || {
+            self.requests.is_extended_connect_protocol_enabled()
+        });
+        let mut request = http::Request::builder()
+            .method("CONNECT")
+            .uri(format!("http://gateway.test{path}"))
+            .version(http::Version::HTTP_2)
+            .extension(h2::ext::Protocol::from(protocol))
+            .body(())
+            .expect("a request head");
+        *request.headers_mut() = header_map(headers, &[]);
+        runtime().block_on(within(async {
+            let mut requests = self.requests.clone().ready().await?;
+            let (response, sender) = requests.send_request(request, false)?;
+            Ok(Stream { sender, response })
         }))
     }
 
@@ -206,8 +257,34 @@ impl Stream {
     pub fn response_within(self, limit: Duration) -> Result<Response, ClientError> {
         let Self { sender, response } = self;
         let response = runtime().block_on(async {
-            timeout(limit, collect(response)).await.map_err(|_| ClientError::Timeout).flatten()
+            timeout(limit, async { collect(response.await?).await })
+                .await
+                .map_err(|_| ClientError::Timeout)
+                .flatten()
         });
+        drop(sender);
+        response
+    }
+
+    /// Waits up to [`PATIENCE`] for the response to a request for another protocol ([`Connection::begin_upgrade`]). Of one
+    /// that takes it up (2xx) there is only the head, for what follows is a tunnel, and that is reset.
+    ///
+    /// # Errors
+    /// When none comes in time, or no whole one.
+    pub fn upgrade_response(self) -> Result<Response, ClientError> {
+        let Self { sender, response } = self;
+        let response = runtime().block_on(within(async {
+            let response = response.await?;
+            if !response.status().is_success() {
+                return collect(response).await;
+            }
+            Ok(Response {
+                status: response.status().as_u16(),
+                headers: Headers::from(response.headers()),
+                body: Vec::new(),
+                trailers: Headers::default(),
+            })
+        }));
         drop(sender);
         response
     }
@@ -220,8 +297,8 @@ impl Stream {
     }
 }
 
-async fn collect(response: ResponseFuture) -> Result<Response, ClientError> {
-    let (head, mut body) = response.await?.into_parts();
+async fn collect(response: http::Response<RecvStream>) -> Result<Response, ClientError> {
+    let (head, mut body) = response.into_parts();
     let bytes = read_body(&mut body).await?;
     let trailers = body.trailers().await?;
     Ok(Response {

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use super::admin::Admin;
-use super::config::{Delivery, EnvoyConfig};
+use super::config::{Delivery, EnvoyConfig, Generation};
 use super::logs::{Logs, Position, Source};
 use super::start::{LISTENERS_CREATED, Process, StartError};
 use super::wait::{PATIENCE, poll, wait_for};
@@ -35,6 +35,7 @@ pub struct Envoy {
     admin: Admin,
     listener: SocketAddr,
     pushed: Mutex<Pushed>,
+    generation: Generation,
 }
 
 /// What was pushed last.
@@ -90,7 +91,28 @@ impl Envoy {
             delivery: config.delivery,
         };
         let logs = process.logs.clone();
-        Ok(Self { process: Mutex::new(process), logs, admin, listener, pushed: Mutex::new(pushed) })
+        let generation = process.generation(config);
+        let (process, pushed) = (Mutex::new(process), Mutex::new(pushed));
+        Ok(Self { process, logs, admin, listener, pushed, generation })
+    }
+
+    /// Starts an Envoy that takes over this one's listener by hot restart, and waits until it serves. This one drains its
+    /// connections, and ends by itself after `--parent-shutdown-time-s` of the successor's command line.
+    ///
+    /// # Panics
+    /// When this one was not started with [`EnvoyConfig::hot_restart`], or the successor does not start.
+    #[track_caller]
+    pub fn successor(&self, config: &EnvoyConfig) -> Self {
+        let Generation::Later { base_id, epoch } = &self.generation else {
+            panic!("only an Envoy with `hot_restart` has successors");
+        };
+        let mut config = config.clone().merge_listener(serde_json::json!({
+            "address": {"socket_address": {
+                "address": self.listener.ip().to_string(), "port_value": self.listener.port(),
+            }},
+        }));
+        config.generation = Generation::Later { base_id: base_id.clone(), epoch: epoch + 1 };
+        Self::start(&config)
     }
 
     /// Where its listener listens.

@@ -10,6 +10,8 @@ use bytes::Bytes;
 use http::{HeaderMap, HeaderName, HeaderValue};
 use hyper::body::{Body, Frame, SizeHint};
 
+use super::gate::Gate;
+
 /// A response of the [`Backend`](super::Backend). The default is an empty 200.
 #[derive(Clone, Debug, Default)]
 pub struct Reply {
@@ -18,6 +20,7 @@ pub struct Reply {
     chunks: Vec<Bytes>,
     trailers: Vec<(String, Vec<u8>)>,
     pub(super) delay: Duration,
+    pub(super) gate: Option<Gate>,
 }
 
 impl Reply {
@@ -63,6 +66,13 @@ impl Reply {
     #[must_use]
     pub fn delay(mut self, delay: Duration) -> Self {
         self.delay = delay;
+        self
+    }
+
+    /// Waits at this gate between the end of the request and the response, after the delay.
+    #[must_use]
+    pub fn behind(mut self, gate: &Gate) -> Self {
+        self.gate = Some(gate.clone());
         self
     }
 

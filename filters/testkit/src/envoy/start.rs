@@ -7,7 +7,7 @@ use std::process::{Child, Stdio};
 use std::thread::JoinHandle;
 
 use super::admin::Admin;
-use super::config::{Delivery, EnvoyConfig};
+use super::config::{Delivery, EnvoyConfig, Generation};
 use super::files::Files;
 use super::logs::{Logs, Source};
 use super::paths::envoy_binary;
@@ -60,12 +60,20 @@ impl Process {
             .arg(files.admin_address())
             .args(["--concurrency", &config.concurrency.to_string()])
             .args(["--log-level", &config.log_level])
-            // No shared memory: Envoys side by side need no base ids, and a killed one leaves nothing behind.
-            .arg("--disable-hot-restart")
             // A misspelt field fails the test, in a file as in the bootstrap; Envoy's default ignores it there.
             .arg("--reject-unknown-dynamic-fields")
             // Access logs are written out at once, by a test's measure, not every ten seconds.
             .args(["--file-flush-interval-msec", "50"]);
+        match &config.generation {
+            // No shared memory: Envoys side by side need no base ids, and a killed one leaves nothing behind.
+            Generation::Only => command.arg("--disable-hot-restart"),
+            Generation::First => {
+                command.args(["--use-dynamic-base-id", "--base-id-path"]).arg(files.base_id())
+            }
+            Generation::Later { base_id, epoch } => {
+                command.args(["--base-id", base_id, "--restart-epoch", &epoch.to_string()])
+            }
+        };
         if let Some(levels) = &config.component_log_level {
             command.args(["--component-log-level", levels]);
         }
@@ -126,6 +134,17 @@ impl Process {
     fn start_error(&mut self, reason: String) -> StartError {
         self.end();
         StartError { reason, log: self.logs.tail() }
+    }
+
+    /// What this process is, with the base id that it has chosen if it is the first of several.
+    pub(super) fn generation(&self, config: &EnvoyConfig) -> Generation {
+        match &config.generation {
+            Generation::First => {
+                let base_id = fs::read_to_string(self.files.base_id()).unwrap_or_default().trim().to_owned();
+                Generation::Later { base_id, epoch: 0 }
+            }
+            known => known.clone(),
+        }
     }
 
     pub(super) fn pid(&self) -> u32 {

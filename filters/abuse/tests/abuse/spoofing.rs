@@ -1,0 +1,317 @@
+//! Headers that only policies may set, sent by clients, on every way a request can take.
+
+use portcullis_abuse::policies::{
+    GOOD, WRONG, access_log, client_id, client_id_with, content_router, everything, rate_limit,
+};
+use portcullis_abuse::{Gateway, Message};
+use portcullis_testkit::envoy::{Body, Fields, Http, WasmPlugin, h1, http_reply};
+use serde_json::json;
+
+/// What no client may say of itself, in the spellings that some upstream takes for the same.
+const FORGED: Fields = &[
+    ("x-portcullis-client-id", b"root"),
+    ("x-portcullis-client-id", b"forged"),
+    ("X-Portcullis-Client-Id", b"forged"),
+    ("x_portcullis_client_id", b"forged"),
+    ("X-PORTCULLIS-CLIENT_TIER", b"forged"),
+    ("x-portcullis-client-name", b"forged"),
+    ("x-portcullis-route", b"forged"),
+    ("x_portcullis-route", b"forged"),
+    ("x-portcullis-unverified", b"forged"),
+    ("x-portcullis-", b"forged"),
+    ("x-portcullis-of-some-later-version", b"forged"),
+];
+
+/// Names that resemble them, and are the client's own business.
+const OTHERS: Fields =
+    &[("x-portcullis", b"mine"), ("xx-portcullis-route", b"mine"), ("x-portculliss-a", b"mine")];
+
+fn fields(more: Fields) -> Vec<(&'static str, &'static [u8])> {
+    let more: Vec<(&'static str, &'static [u8])> =
+        more.iter().map(|(name, value)| (leaked(name), leaked_bytes(value))).collect();
+    [FORGED, OTHERS, &more].concat()
+}
+
+fn leaked(text: &str) -> &'static str {
+    Box::leak(text.to_owned().into_boxed_str())
+}
+
+fn leaked_bytes(bytes: &[u8]) -> &'static [u8] {
+    Box::leak(bytes.to_vec().into_boxed_slice())
+}
+
+/// What the upstream was told in the suite's name is this, and what is the client's own is there.
+#[track_caller]
+fn assert_told(message: &Message, told: &[(&str, &str)]) {
+    let told: Vec<_> =
+        told.iter().map(|(name, value)| (format!("x-portcullis-{name}"), (*value).to_owned())).collect();
+    assert_eq!(message.of_the_suite(), told, "{message:?}");
+    for (name, value) in OTHERS {
+        assert_eq!(message.all(name), [*value], "{message:?}");
+    }
+}
+
+const ADMITTED: [(&str, &str); 3] = [("client-id", "acme"), ("client-tier", "gold"), ("route", "other")];
+
+#[test]
+fn forged_headers_never_pass_with_a_request_that_is_let_through() {
+    let gateway = Gateway::start(&everything());
+    let preflight: Fields = &[("origin", b"https://a.test"), ("access-control-request-method", b"PUT")];
+    for http in Http::BOTH {
+        for (method, path, more, told) in [
+            ("GET", "/", &GOOD[..], &ADMITTED[..]),
+            ("HEAD", "/", &GOOD, &ADMITTED),
+            ("GET", "/public", &[], &[("route", "other")]),
+            ("OPTIONS", "/", preflight, &[("route", "other")]),
+            ("GET", "/?to=abc", &GOOD, &[("client-id", "acme"), ("client-tier", "gold"), ("route", "asked")]),
+        ] {
+            let headers = fields(more);
+            if (http, method) == (Http::One, "HEAD") {
+                let mut connection = h1::Connection::open(gateway.addr());
+                connection.send(method, path, &headers, b"").unwrap();
+                assert_eq!(connection.read_head_response().unwrap().status, 200);
+            } else {
+                assert_eq!(
+                    http.request(gateway.addr(), method, path, &headers, b"").status,
+                    200,
+                    "{http:?} {path}"
+                );
+            }
+            assert_told(&gateway.upstream.take_one(), told);
+        }
+    }
+    gateway.assert_sound();
+}
+
+#[test]
+fn forged_headers_never_pass_with_a_body_or_its_trailers() {
+    let gateway = Gateway::start(&everything());
+    for http in Http::BOTH {
+        for (content_type, body, route) in [
+            ("text/xml", &b"<order to='a'/>"[..], "ordered"),
+            ("application/json", b"{\"to\":\"a\"}", "document"),
+            ("text/plain", b"anything", "none"),
+        ] {
+            let headers = fields(&[&GOOD[..], &[("content-type", content_type.as_bytes())]].concat());
+            let mut request = http.begin(gateway.addr(), "POST", "/", &headers, Body::Chunked);
+            for byte in body {
+                request.send(&[*byte]).unwrap();
+            }
+            request.end(&fields(&[])).unwrap();
+            assert_eq!(request.response().unwrap().status, 200, "{http:?} {content_type}");
+            let message = gateway.upstream.take_one();
+            // What cannot be read passes without a route.
+            let told: Vec<_> = ADMITTED
+                .iter()
+                .copied()
+                .filter(|(name, _)| *name != "route")
+                .chain((route != "none").then_some(("route", route)))
+                .collect();
+            assert_told(&message, &told);
+            assert_eq!(message.trailers_of_the_suite(), [], "{http:?} {content_type}");
+            assert!(message.trailers.contains(&(b"x-portcullis".to_vec(), b"mine".to_vec())), "{message:?}");
+        }
+    }
+    gateway.assert_sound();
+}
+
+/// Nobody gets by a forged header what the configuration gives by a real one: neither a quota, nor a route, nor a line.
+#[test]
+fn forged_headers_decide_nothing() {
+    let by_tier = json!({"content-router": {
+        "rules": [{"when": {"header": {"name": "x-portcullis-client-tier"}}, "then": {"route": "known"}}],
+        "default": {"route": "unknown"},
+    }});
+    let mut limits = rate_limit();
+    limits["rate-limit"]["key"] = json!(["client-id", {"header": {"name": "x-portcullis-client-id"}}]);
+    limits["rate-limit"]["limits"] = json!([{"max": 2, "period_ms": 3_600_000}]);
+    let gateway = Gateway::start(&[client_id(), limits, by_tier, access_log()]);
+    for (at, http) in [Http::One, Http::Two, Http::One].into_iter().enumerate() {
+        let mut forged = fields(&[]);
+        forged.push(("x-portcullis-client-id", leaked_bytes(at.to_string().as_bytes())));
+        let response = http.get(gateway.addr(), "/public", &forged);
+        assert_eq!(response.status, if at < 2 { 200 } else { 429 }, "{at}");
+        let line = gateway.line(at);
+        assert_eq!((&line["client"], &line["tier"]), (&json!(null), &json!(null)), "{line}");
+    }
+    for message in gateway.upstream.take() {
+        assert_told(&message, &[("route", "unknown")]);
+    }
+    gateway.assert_sound();
+}
+
+/// A route that is chosen by the header is chosen by the policy, also where `cluster_header` takes it as it is.
+#[test]
+fn forged_headers_choose_no_cluster() {
+    let to = |to: &str, route: &str| json!({"when": {"header": {"name": "x-to", "value": {"exact": to}}}, "then": {"route": route}});
+    let router = json!({"content-router": {"rules": [to("there", "upstream"), to("nowhere", "no-cluster")]}});
+    let gateway = Gateway::start_with(&[router], |config| {
+        config.route(json!({"match": {"prefix": "/"}, "route": {"cluster_header": "x-portcullis-route"}}))
+    });
+    let forged: Fields = &[("x-portcullis-route", b"upstream"), ("x_portcullis_route", b"upstream")];
+    for http in Http::BOTH {
+        // Nobody has named a cluster, for no rule is true: Envoy has no route.
+        assert_eq!(http.get(gateway.addr(), "/", forged).status, 404, "{http:?}");
+        assert_eq!(gateway.upstream.take(), [], "{http:?}");
+        assert_eq!(
+            http.get(gateway.addr(), "/", &[forged, &[("x-to", b"there")]].concat()).status,
+            200,
+            "{http:?}"
+        );
+        assert_eq!(gateway.upstream.take_one().of_the_suite().len(), 1, "{http:?}");
+        assert_eq!(
+            http.get(gateway.addr(), "/", &[forged, &[("x-to", b"nowhere")]].concat()).status,
+            503,
+            "{http:?}"
+        );
+    }
+}
+
+/// Refusals, Envoy's own replies, and upstreams that are not there: nothing of a forged header comes back.
+#[test]
+fn replies_of_the_gateway_say_nothing_that_a_client_has_made_up() {
+    let gateway = Gateway::start_with(&everything(), |config| {
+        config
+            .route(json!({"match": {"path": "/direct"}, "direct_response": {"status": 200, "body": {"inline_string": "ok"}}}))
+            .route(json!({"match": {"path": "/redirect"}, "redirect": {"path_redirect": "/elsewhere"}}))
+            .route(json!({"match": {"path": "/nowhere"}, "route": {"cluster": "nowhere"}}))
+            .merge_connection_manager(json!({"route_config": {"validate_clusters": false}}))
+            .route(json!({"match": {"prefix": "/there"}, "route": {"cluster": "upstream"}}))
+    });
+    let forged = [
+        ("x-ratelimit-limit", &b"forged"[..]),
+        ("x-ratelimit-remaining", b"forged"),
+        ("retry-after", b"forged"),
+    ];
+    let wrong: Fields = &[("client_id", b"acme"), ("client_secret", WRONG.as_bytes())];
+    for http in Http::BOTH {
+        for (path, more, status) in [
+            ("/direct", &GOOD[..], 200),
+            ("/redirect", &GOOD, 301),
+            ("/nowhere", &GOOD, 503),
+            ("/no-route", &GOOD, 404),
+            ("/there", &[], 401),
+            ("/there", wrong, 401),
+            ("/there?client_id=a&client_id=b", &[], 400),
+        ] {
+            let headers = fields(&[more, &forged].concat());
+            let response = http.get(gateway.addr(), path, &headers);
+            assert_eq!(response.status, status, "{http:?} {path}");
+            let told = format!("{:?} {}", response.headers, response.text());
+            assert!(!told.contains("forged") && !told.contains("root"), "{http:?} {path} {told}");
+            assert!(!told.to_lowercase().contains("x-portcullis"), "{http:?} {path} {told}");
+        }
+    }
+    assert_eq!(gateway.upstream.take(), []);
+}
+
+/// The quota is the policy's to tell: what an upstream says of it is replaced where the policy counts, and what a client
+/// says is no concern of anybody's.
+#[test]
+fn the_client_learns_of_its_quota_from_the_policy() {
+    let gateway = Gateway::start(&everything());
+    let reply = http_reply(
+        200,
+        &[("X-RateLimit-Limit", b"7"), ("x-ratelimit-remaining", b"7"), ("X-RATELIMIT-RESET", b"7")],
+        b"",
+    );
+    gateway.upstream.reply_with(move |_| reply.clone());
+    for http in Http::BOTH {
+        for (path, more) in [("/", &GOOD[..]), ("/public", &[])] {
+            let headers = fields(&[more, &[("x-ratelimit-remaining", b"forged")]].concat());
+            let response = http.get(gateway.addr(), path, &headers);
+            for name in ["x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"] {
+                let values = response.headers.all(name);
+                assert!(
+                    values.len() == 1 && values[0] != b"7" && values[0] != b"forged",
+                    "{http:?} {path} {values:?}"
+                );
+            }
+        }
+    }
+    gateway.assert_sound();
+}
+
+/// WebSocket and CONNECT: what passes is a request with the policy's headers, and then a tunnel.
+#[test]
+fn upgrades_carry_no_forged_headers() {
+    let gateway = Gateway::start_with(&everything(), |config| {
+        config.merge_connection_manager(json!({"upgrade_configs": [{"upgrade_type": "websocket"}]}))
+    });
+    gateway.upstream.reply_with(|message| {
+        if message.all("upgrade").is_empty() {
+            return http_reply(200, &[], b"");
+        }
+        b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".to_vec()
+    });
+    let upgrade: Fields = &[("connection", b"upgrade"), ("upgrade", b"websocket")];
+    for (path, more, told) in [("/", &GOOD[..], &ADMITTED[..]), ("/public", &[], &[("route", "other")])] {
+        let mut connection = h1::Connection::open(gateway.addr());
+        connection.send("GET", path, &fields(&[upgrade, more].concat()), b"").unwrap();
+        assert_eq!(connection.read_response().unwrap().status, 101, "{path}");
+        assert_told(&gateway.upstream.take_one(), told);
+    }
+    let mut connection = h1::Connection::open(gateway.addr());
+    connection.send("GET", "/", &fields(upgrade), b"").unwrap();
+    assert_eq!(connection.read_response().unwrap().status, 401);
+    assert_eq!(gateway.upstream.take(), []);
+    gateway.assert_sound();
+}
+
+/// An outage that lets requests pass marks them; nobody can mark another way, or take the mark away.
+#[test]
+fn an_open_outage_is_marked_by_the_policy_alone() {
+    let unknown = json!({"per-request": {"cluster": "nobody-knows", "retries": 0}});
+    let gateway = Gateway::start(&[client_id_with(json!({"on_outage": "open", "auth": unknown}))]);
+    for http in Http::BOTH {
+        assert_eq!(http.get(gateway.addr(), "/", &fields(&GOOD)).status, 200, "{http:?}");
+        assert_told(&gateway.upstream.take_one(), &[("unverified", "auth-unreachable")]);
+        assert_eq!(http.get(gateway.addr(), "/", &fields(&[])).status, 401, "{http:?}");
+        assert_eq!(gateway.upstream.take(), [], "{http:?}");
+    }
+}
+
+/// Each policy in a filter of its own: what the first says the second believes, and nothing else.
+#[test]
+fn filters_of_their_own_believe_each_other_and_no_client() {
+    let document = |policy: serde_json::Value| policy.as_object().unwrap().values().next().unwrap().clone();
+    let gateway = Gateway::launch(|config| {
+        config.filter(WasmPlugin::module("client-id").json_configuration(&document(client_id()))).filter(
+            WasmPlugin::module("content-router")
+                .json_configuration(&document(content_router()))
+                .allow_on_headers_stop_iteration(true),
+        )
+    });
+    for http in Http::BOTH {
+        for (path, more, told) in [("/", &GOOD[..], &ADMITTED[..]), ("/public", &[], &[("route", "other")])] {
+            assert_eq!(http.get(gateway.addr(), path, &fields(more)).status, 200, "{http:?} {path}");
+            assert_told(&gateway.upstream.take_one(), told);
+        }
+    }
+    gateway.assert_sound();
+}
+
+/// The question to the auth service has the credentials and nothing that a client could make up beside them.
+#[test]
+fn nothing_but_credentials_comes_to_the_auth_service() {
+    let gateway = Gateway::start(&everything());
+    for http in Http::BOTH {
+        gateway.auth.clear();
+        let secret = format!("{http:?}");
+        let more = [
+            &[("client_id", &b"acme"[..]), ("client_secret", secret.as_bytes())][..],
+            &[
+                ("cookie", b"forged"),
+                ("x-client-tier", b"forged"),
+                ("x-forwarded-user", b"forged"),
+                ("te", b"trailers"),
+            ],
+        ]
+        .concat();
+        assert_eq!(http.get(gateway.addr(), "/forged?forged=1", &fields(&more)).status, 200, "{http:?}");
+        let [question] = &gateway.auth.requests()[..] else { panic!("one question") };
+        assert_eq!((&question.method[..], &question.path[..]), ("GET", "/verify"));
+        assert!(!format!("{question:?}").contains("forged"), "{question:?}");
+    }
+    gateway.assert_sound();
+}
