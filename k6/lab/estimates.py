@@ -95,6 +95,18 @@ def fit(points: Sequence[Tuple[float, float]]) -> Line:
     return Line(slope, intercept, 1.0 if total == 0 else 1 - rest / total)
 
 
+def bootstrap_r_squared(
+    samples: Sequence[Tuple[float, Sequence[float]]], draws: int = 2000
+) -> Tuple[float, float]:
+    """The 95 % interval, by the percentile bootstrap, of the variance that a line through the means explains: repetitions
+    are drawn anew for each x."""
+    chance = random.Random(SEED)
+    found = sorted(
+        fit([(x, mean(chance.choices(ys, k=len(ys)))) for x, ys in samples]).r_squared for _ in range(draws)
+    )
+    return found[int(0.025 * draws)], found[int(0.975 * draws) - 1]
+
+
 Stratum = Tuple[List[float], List[float]]
 """What two runs have measured of the same thing."""
 

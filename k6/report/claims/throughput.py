@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Callable, Dict, List, Optional
+from statistics import mean
+from typing import Callable, Dict, List, Optional, Tuple
 
-from lab.estimates import fit
+from lab.estimates import Estimate, Line, bootstrap_r_squared, fit
+from lab.results import Measurement
 
 from .. import published
 from ..data import Run, qps
-from .common import FACT, Claim, best_step, throughput_claim, verdict
+from .common import FACT, Claim, at_least, best_step, throughput_claim
 
 
 def per_millicore(run: Run) -> List[Claim]:
@@ -33,23 +35,45 @@ def per_millicore(run: Run) -> List[Claim]:
     return found
 
 
-def linear(run: Run) -> List[Claim]:
+def _by_limit(run: Run, variant: str) -> Tuple[List[Tuple[float, List[float]]], List[Measurement]]:
+    """Throughputs by CPU limit, where the gateway was what limited them."""
     scenario = "flex-max-qps"
-    points, used = [], []
+    found, used = [], []
     for step in run.steps(scenario):
         limit = run.fact(scenario, step, "millicores")
-        figure = run.figure(scenario, step, "policies", qps)
-        if figure is not None and limit >= 250 and run.bound_by(scenario, step, "policies") == "gateway":
-            points.append((float(limit), figure.value))
-            used += run.repetitions(scenario, step, "policies")
-    if len({x for x, _ in points}) < 3:
+        repetitions = run.repetitions(scenario, step, variant)
+        values = [value for value in map(qps, repetitions) if value is not None]
+        if values and limit >= 250 and run.bound_by(scenario, step, variant) == "gateway":
+            found.append((float(limit), values))
+            used += repetitions
+    return (found if len({limit for limit, _ in found}) >= 3 else []), used
+
+
+def _r_squared(samples: List[Tuple[float, List[float]]]) -> Tuple[Line, Estimate]:
+    line = fit([(limit, mean(values)) for limit, values in samples])
+    low, high = bootstrap_r_squared(samples)
+    margin = max(line.r_squared - low, high - line.r_squared)
+    return line, Estimate(line.r_squared, margin, min(len(values) for _, values in samples))
+
+
+def linear(run: Run) -> List[Claim]:
+    goal = 0.99
+    samples, used = _by_limit(run, "policies")
+    if not samples:
         return []
-    line = fit(points)
+    line, explained = _r_squared(samples)
+    beside = ""
+    bare, bare_used = _by_limit(run, "bare")
+    if bare:
+        beside, used = f"; bare Envoy {_r_squared(bare)[1].value:.4f}", used + bare_used
+    margin = f" ± {explained.margin:.4f}" if explained.count > 1 else ""
     return [
         Claim(
-            "linear", "Throughput grows in proportion to the CPU limit, from 250 millicores on", "R² of at least 0.99",
-            f"R² {line.r_squared:.4f}, {line.slope * 1000:.0f} requests/s for each core", verdict(line.r_squared >= 0.99),
-            "Least squares through the means of those limits at which the gateway was what limited the throughput.",
+            "linear", "Throughput grows in proportion to the CPU limit, from 250 millicores on", f"R² of at least {goal}",
+            f"R² {line.r_squared:.4f}{margin}{beside}; {line.slope * 1000:.0f} requests/s for each core",
+            at_least(explained, goal),
+            "Least squares through the means of those limits at which the gateway was what limited the throughput, with the "
+            "95 % interval by bootstrap of the repetitions.",
             used,
         )
     ]  # fmt: skip

@@ -61,6 +61,24 @@ class Claims(unittest.TestCase):
                 self.assertNotIn("×", claim.figure)
                 self.assertIn("of another machine", claim.goal)
 
+    def test_a_line_that_bends_is_missed_if_its_repetitions_agree(self):
+        for halved, expected in (((0, 1, 2), MISSED), ((0,), UNDECIDED), ((), MET)):
+            with self.subTest(halved):
+                run = sample()
+                for entry in run["measurements"]:
+                    if (
+                        entry["scenario"] == "flex-max-qps" and entry["variant"] == "policies"
+                        and entry["millicores"] == 500 and entry["repetition"] in halved
+                    ):  # fmt: skip
+                        entry["requests_per_second"] /= 2
+                claim = by_name(run)["linear"]
+                self.assertEqual(claim.verdict, expected, claim.figure)
+                self.assertIn("bare Envoy", claim.figure)
+
+    def test_a_number_to_reach_has_what_bare_envoy_does_beside_it(self):
+        # 14 requests per second and millicore.
+        self.assertRegex(by_name(sample())["qps-250m"].figure, r"^2295 ± \d+ requests/s; bare Envoy 3514$")
+
     def test_ratios_are_of_pairs(self):
         run = document(
             [
