@@ -483,3 +483,126 @@ fn in_range(field: &str, value: u32, range: RangeInclusive<u32>) -> Result<(), C
         Err(ConfigError::new(field, format!("must be from {} to {}", range.start(), range.end())))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use portcullis_policy::{Chain, config};
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::ClientId;
+
+    fn read(document: &Value) -> Value {
+        let config: Config = config::parse(document.to_string().as_bytes()).unwrap();
+        serde_json::to_value(config).unwrap()
+    }
+
+    fn problem(document: &Value) -> Option<String> {
+        let chain = Chain::new().then_configured::<ClientId>(document.to_string().as_bytes());
+        chain.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_document_with_nothing_but_a_cluster_has_the_documented_defaults() {
+        let names = json!({"id": "client_id", "secret": "client_secret"});
+        let mut expected = json!({
+            "credentials": ["basic", {"headers": names}, {"query": names}],
+            "secret": "required",
+            "auth": {"per-request": {
+                "cluster": "auth",
+                "method": "GET",
+                "path": "/verify",
+                "authority": "auth",
+                "timeout_ms": 1000,
+                "retries": 1,
+                "identity": {"client_id": null, "name": null, "tier": null},
+            }},
+            "cache": {
+                "entries": 10_000,
+                "admit_ttl_ms": 60_000,
+                "deny_ttl_ms": 5000,
+                "jitter_percent": 10,
+                "shared_slots": 0,
+                "stale_if_error_ms": 0,
+            },
+            "on_outage": "closed",
+            "upstream_credentials": "remove",
+            "rejection": {"scheme": "Basic", "realm": "portcullis", "reason": "hidden"},
+            "scope": {"only": [], "exempt": [], "cors_preflight": "enforced"},
+            "max_waiting": 10_000,
+        });
+        assert_eq!(read(&json!({"auth": {"per-request": {"cluster": "auth"}}})), expected);
+        expected["auth"] = json!({"registry": {
+            "cluster": "auth",
+            "path": "/clients",
+            "authority": "auth",
+            "timeout_ms": 5000,
+            "interval_ms": 10_000,
+            "before_first_list": "hold",
+            "hold_ms": 5000,
+            "max_age_ms": 0,
+            "max_bytes": 4_194_304,
+        }});
+        assert_eq!(read(&json!({"auth": {"registry": {"cluster": "auth"}}})), expected);
+    }
+
+    /// A document with this value at this place.
+    fn with(place: &str, value: impl Into<Value>) -> Value {
+        let kind = if place.starts_with("auth.registry") { "registry" } else { "per-request" };
+        let mut document = json!({"auth": {kind: {"cluster": "auth"}}});
+        *place.split('.').fold(&mut document, |at, field| &mut at[field]) = value.into();
+        document
+    }
+
+    #[test]
+    fn every_number_has_its_bounds() {
+        for (place, least, most) in [
+            ("auth.per-request.timeout_ms", 1, 60_000),
+            ("auth.per-request.retries", 0, 3),
+            ("auth.registry.timeout_ms", 1, 60_000),
+            ("auth.registry.interval_ms", 100, 86_400_000),
+            ("auth.registry.hold_ms", 100, 60_000),
+            ("auth.registry.max_age_ms", 0, 604_800_000),
+            ("auth.registry.max_bytes", 1, 33_554_432),
+            ("cache.entries", 0, 1_000_000),
+            ("cache.admit_ttl_ms", 0, 86_400_000),
+            ("cache.deny_ttl_ms", 0, 86_400_000),
+            ("cache.jitter_percent", 0, 100),
+            ("cache.shared_slots", 0, 1_000_000),
+            ("cache.stale_if_error_ms", 0, 86_400_000),
+            ("max_waiting", 1, 1_000_000),
+        ] {
+            for good in [least, most] {
+                assert_eq!(problem(&with(place, good)), None, "{place}: {good}");
+            }
+            let expected = format!("{place}: must be from {least} to {most}");
+            for bad in [u32::checked_sub(least, 1), Some(most + 1)].into_iter().flatten() {
+                assert_eq!(problem(&with(place, bad)).as_ref(), Some(&expected), "{bad}");
+            }
+        }
+    }
+
+    #[test]
+    fn refuses_calls_that_no_host_could_send() {
+        const AUTHORITY: &str = "must be a host name, with a port if need be";
+        const PATH: &str = "must begin with / and be visible ASCII, percent-encoded if need be";
+        for (field, value, expected) in [
+            ("cluster", "", Some("must name an Envoy cluster")),
+            ("authority", "auth.internal:8080", None),
+            ("authority", "", Some(AUTHORITY)),
+            ("authority", "auth internal", Some(AUTHORITY)),
+            ("authority", "auth\r\nx: y", Some(AUTHORITY)),
+            ("path", "/a?b=%20", None),
+            ("path", "", Some(PATH)),
+            ("path", "a", Some(PATH)),
+            ("path", "/a b", Some(PATH)),
+            ("path", "/a#b", Some(PATH)),
+        ] {
+            for kind in ["per-request", "registry"] {
+                let place = format!("auth.{kind}.{field}");
+                let expected = expected.map(|expected| format!("{place}: {expected}"));
+                assert_eq!(problem(&with(&place, value)), expected, "{value:?}");
+            }
+        }
+    }
+}

@@ -63,6 +63,9 @@ impl Hasher for KeyHasher {
 
 #[cfg(test)]
 mod tests {
+    use core::hash::BuildHasher as _;
+    use std::collections::HashSet;
+
     use portcullis_policy::time::Timestamp;
 
     use super::*;
@@ -86,6 +89,14 @@ mod tests {
         cache.put([3; 32], entry());
         assert!(cache.get(&[2; 32]).is_none());
         assert!(cache.get(&[1; 32]).is_some() && cache.get(&[3; 32]).is_some());
+    }
+
+    /// A table whose keys all hash to the same is searched from end to end.
+    #[test]
+    fn spreads_keys_over_its_table() {
+        let hasher = BuildHasherDefault::<KeyHasher>::default();
+        let hashes: HashSet<u64> = (0..=u8::MAX).map(|byte| hasher.hash_one([byte; 32])).collect();
+        assert_eq!(hashes.len(), 256);
     }
 
     #[test]

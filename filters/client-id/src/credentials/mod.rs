@@ -233,6 +233,13 @@ mod tests {
     }
 
     #[test]
+    fn takes_the_longest_parts_that_are_allowed() {
+        let [id, secret] = [MAX_ID_BYTES, MAX_SECRET_BYTES].map(|length| "a".repeat(length));
+        let headers = [("client_id", id.as_bytes()), ("client_secret", secret.as_bytes())];
+        assert_eq!(found(&headers), credentials(&id, &secret));
+    }
+
+    #[test]
     fn takes_empty_parts_for_absent_ones() {
         for headers in [
             &[("client_id", &b""[..]), ("client_secret", b"s")][..],

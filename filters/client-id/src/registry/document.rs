@@ -228,6 +228,27 @@ mod tests {
     }
 
     #[test]
+    fn admits_with_a_secret_that_is_listed_twice() {
+        let entry = |salt: &[u8]| serde_json::json!({"salt": hex::encode(salt), "sha256": digest(salt, "s")});
+        let [one, other] = [entry(b"saltsalt"), entry(b"pepperpepper")];
+        for secrets in [[&one, &one], [&one, &other]] {
+            let document = serde_json::json!({"version": 1, "clients": [{"id": "acme", "secrets": secrets}]});
+            let list = ClientList::parse(document.to_string().as_bytes()).unwrap();
+            let decision = list.decide(&Credentials { id: "acme".into(), secret: Some(b"s".into()) });
+            assert!(matches!(decision, Decision::Admit(_)), "{document}");
+        }
+    }
+
+    #[test]
+    fn a_list_without_clients_is_a_good_list_that_admits_nobody() {
+        let empty = ClientList::parse(br#"{"version":1,"clients":[]}"#).unwrap();
+        assert_eq!((empty.len(), empty.is_empty()), (0, true));
+        let credentials = Credentials { id: "acme".into(), secret: None };
+        assert_eq!(empty.decide(&credentials), Decision::Deny(Denial::Invalid));
+        assert_eq!((list().len(), list().is_empty()), (3, false));
+    }
+
+    #[test]
     fn refuses_strangers_wrong_secrets_and_locked_out_clients() {
         for (id, secret, denial) in [
             ("acme", Some("other"), Denial::Invalid),

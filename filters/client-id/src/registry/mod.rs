@@ -102,6 +102,9 @@ impl Registry {
     /// Asks for the list when that is due, and gives up on what is overdue.
     pub(crate) fn on_tick(&mut self, worker: &mut Worker<'_>, metrics: &Metrics) -> Vec<Released> {
         let now = worker.host().now();
+        // A list from the future means that the clock was set back. Its age counts from now on, or it would live on for as
+        // long as by that.
+        self.confirmed = self.confirmed.min(now);
         match self.poll {
             Poll::Due(due) if due.is_due(now, self.interval.max(FIRST_RETRY)) => {
                 self.ask(now, worker, metrics);

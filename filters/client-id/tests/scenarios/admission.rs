@@ -2,8 +2,8 @@
 
 use portcullis_client_id::ClientId;
 use portcullis_policy::host::Direction;
-use portcullis_policy::{Chain, Next};
-use serde_json::json;
+use portcullis_policy::{Chain, Next, Policy, SecretName};
+use serde_json::{Value, json};
 
 use crate::support::*;
 
@@ -75,6 +75,7 @@ fn refuses_with_a_challenge_and_counts_the_reason() {
             worker.answer(token, answer, &[("www-authenticate", "theirs")], b"theirs");
         }
         assert_eq!(status(&worker, id), 401, "{reason}");
+        assert_eq!(details(&worker, id), format!("client_id_{reason}"));
         assert_eq!(
             reply_header(&worker, id, "www-authenticate").as_deref(),
             Some(r#"Basic realm="a \"b\"", charset="UTF-8""#)
@@ -116,16 +117,27 @@ fn answers_a_soap_caller_with_a_fault() {
 
 #[test]
 fn refuses_what_can_be_read_in_two_ways_without_asking_anybody() {
-    for headers in [
-        &[("authorization", "Basic YTpi"), ("authorization", "Basic YTpj")][..],
-        &[("authorization", "Basic nonsense")],
-        &[("client_id", "a"), ("client_id", "b"), ("client_secret", "s")],
-        &[(":path", "/?client_id=a%00&client_secret=s")],
-        &[(":path", "/?client_id=a&client_secret=%zz")],
+    const DUPLICATED: &str = "A credential is given more than once.";
+    for (headers, explanation) in [
+        (&[("authorization", "Basic YTpi"), ("authorization", "Basic YTpj")][..], DUPLICATED),
+        (&[("client_id", "a"), ("client_id", "b"), ("client_secret", "s")], DUPLICATED),
+        (
+            &[("authorization", "Basic nonsense")],
+            "The Authorization header does not hold well-formed Basic credentials.",
+        ),
+        (
+            &[(":path", "/?client_id=a%00&client_secret=s")],
+            "A credential is too long or has characters that are not allowed.",
+        ),
+        (&[(":path", "/?client_id=a&client_secret=%zz")], "A credential's percent-encoding is broken."),
     ] {
         let mut worker = worker(&per_request());
         let id = worker.request(headers.iter().copied());
         assert_eq!(status(&worker, id), 400, "{headers:?}");
+        assert_eq!(details(&worker, id), "client_id_malformed");
+        assert_eq!(reply_header(&worker, id, "www-authenticate"), None);
+        let problem: Value = serde_json::from_str(&body(&worker, id)).unwrap();
+        assert_eq!(problem["detail"], explanation, "{headers:?}");
         assert_eq!(worker.host.calls_sent(), 0);
         assert_eq!(metric(&worker, "rejected_malformed"), 1);
     }
@@ -227,6 +239,43 @@ fn strips_suite_headers_of_every_spelling_on_every_way_through() {
         assert_eq!(suite, expected);
     }
     assert_eq!(metric(&worker, "exempt"), 1);
+}
+
+#[test]
+fn strips_its_own_headers_even_if_another_filter_has_set_them() {
+    let mut worker = worker(&with(per_request(), json!({"scope": {"exempt": [{"path_prefix": "/public"}]}})));
+    let id = worker.open();
+    worker.host.give_property(id, &["portcullis.client-id.outcome"], b"client-id:passed:admitted");
+    let own = ["id", "name", "tier"].map(|name| format!("x-portcullis-client-{name}"));
+    let own = own.into_iter().chain(["x-portcullis-unverified".to_owned()]).map(|name| (name, "theirs"));
+    worker.request_headers(id, [(":path".to_owned(), "/public")].into_iter().chain(own), true);
+    assert_admitted(&worker, id);
+    let headers = worker.host.upstream_headers(id);
+    assert_eq!(headers.iter().collect::<Vec<_>>(), [(&b":path"[..], &b"/public"[..])]);
+}
+
+#[test]
+fn tells_the_other_policies_under_which_names_secrets_stand() {
+    let names = |config: &Value| {
+        let config = serde_json::from_value(config.clone()).unwrap();
+        ClientId::from_config(config).unwrap().secret_names()
+    };
+    let header = |name: &str| SecretName::Header(name.to_owned());
+    let parameter = |name: &str| SecretName::Parameter(name.to_owned());
+    let default = [
+        header("authorization"),
+        header("client_id"),
+        header("client_secret"),
+        parameter("client_id"),
+        parameter("client_secret"),
+    ];
+    assert_eq!(names(&per_request()), default);
+    let own =
+        json!([{"headers": {"id": "X-Id", "secret": "X-Key"}}, {"query": {"id": "Id", "secret": "Key"}}]);
+    assert_eq!(
+        names(&with(per_request(), json!({"credentials": own}))),
+        [header("x-id"), header("x-key"), parameter("Id"), parameter("Key")]
+    );
 }
 
 #[test]

@@ -48,6 +48,7 @@ fn refuses_with_503_in_every_outage() {
         let id = call(&mut worker, "acme", "s");
         outage(&mut worker);
         assert_eq!(status(&worker, id), 503, "{at}: {reason}");
+        assert_eq!(details(&worker, id), "client_id_outage");
         assert_eq!(reply_header(&worker, id, "retry-after").as_deref(), Some("1"));
         assert_eq!(metric(&worker, "outage_closed"), 1);
         assert_eq!(metric(&worker, &reason.replace('-', "_")), 1, "{at}: {reason}");
@@ -78,6 +79,7 @@ fn does_not_open_because_too_many_are_waiting() {
     }
     let id = call(&mut worker, "acme", "wrong");
     assert_eq!(status(&worker, id), 503);
+    assert_eq!(details(&worker, id), "client_id_overload");
     assert_eq!(metric(&worker, "overload"), 1);
 }
 

@@ -2,6 +2,9 @@
 
 use std::time::Duration;
 
+use portcullis_client_id::ClientId;
+use portcullis_policy::Chain;
+use portcullis_policy::host::Level;
 use portcullis_policy::time::Timestamp;
 use portcullis_testkit::inprocess::{Fault, Worker};
 use serde_json::{Value, json};
@@ -29,6 +32,15 @@ fn serve(worker: &mut Worker, status: u16, etag: &str, body: &[u8]) {
     worker.answer(token, status, &[("etag", etag)], body);
 }
 
+/// Lets time pass until the list is asked for, if that is within an interval.
+fn await_question(worker: &mut Worker) {
+    for _ in 0..120 {
+        if worker.pending_calls().is_empty() {
+            worker.advance(Duration::from_millis(100));
+        }
+    }
+}
+
 fn worker_with_list() -> Worker {
     let mut worker = worker(&config());
     serve(&mut worker, 200, "\"1\"", &list("s"));
@@ -42,6 +54,7 @@ fn asks_for_the_list_at_once_and_decides_without_asking_again() {
     assert_eq!(question.header(":path").as_deref(), Some("/clients"));
     assert_eq!(question.header(":authority").as_deref(), Some("auth.internal"));
     assert_eq!(question.header("if-none-match"), None);
+    assert_eq!(question.timeout, Duration::from_secs(5));
     serve(&mut worker, 200, "\"1\"", &list("s"));
     let good = call(&mut worker, "acme", "s");
     assert_admitted(&worker, good);
@@ -101,6 +114,10 @@ fn holds_no_more_requests_than_configured() {
     let surplus = call(&mut worker, "acme", "s");
     assert_held(&worker, held);
     assert_eq!(status(&worker, surplus), 503);
+    assert_eq!(details(&worker, surplus), "client_id_overload");
+    worker.abort(held);
+    let next = call(&mut worker, "acme", "s");
+    assert_held(&worker, next);
 }
 
 #[test]
@@ -125,25 +142,56 @@ fn asks_again_after_the_interval_and_honours_the_etag() {
 
 #[test]
 fn keeps_enforcing_the_last_list_whatever_becomes_of_the_service() {
-    let large = [&list("s")[..], &vec![b' '; 5 << 20]].concat();
+    let mut large = list("s");
+    large.resize(5 << 20, b' ');
     type Answer = Box<dyn Fn(&mut Worker)>;
-    let answers: Vec<(&str, Answer)> = vec![
-        ("down", Box::new(|worker| worker.host.fail(Fault::CallOut))),
-        ("slow", Box::new(|worker| worker.advance(Duration::from_secs(6)))),
+    let answers: Vec<(&str, Answer, &str)> = vec![
+        ("down", Box::new(|worker| worker.host.fail(Fault::CallOut)), "the request could not be sent: "),
+        (
+            "slow",
+            Box::new(|worker| worker.advance(Duration::from_secs(6))),
+            "the answer's status is \"504\"; ",
+        ),
         (
             "reset",
             Box::new(|worker| {
                 let token = worker.pending_call().token;
                 worker.fail_call(token);
             }),
+            "the connection failed; ",
         ),
-        ("500", Box::new(|worker| serve(worker, 500, "", b""))),
-        ("garbage", Box::new(|worker| serve(worker, 200, "", b"\xff\x00nonsense"))),
-        ("empty", Box::new(|worker| serve(worker, 200, "", b""))),
-        ("wrong version", Box::new(|worker| serve(worker, 200, "", b"{\"version\":2,\"clients\":[]}"))),
-        ("too large", Box::new(move |worker| serve(worker, 200, "", &large))),
+        (
+            "lost",
+            Box::new(|worker| {
+                let token = worker.pending_call().token;
+                worker.host.forget_call(token);
+                worker.advance(Duration::from_secs(7));
+            }),
+            "no answer came; ",
+        ),
+        ("500", Box::new(|worker| serve(worker, 500, "", b"")), "the answer's status is \"500\"; "),
+        (
+            "garbage",
+            Box::new(|worker| serve(worker, 200, "", b"\xff\x00nonsense")),
+            "the list is refused: must be a JSON object",
+        ),
+        (
+            "empty",
+            Box::new(|worker| serve(worker, 200, "", b"")),
+            "the list is refused: missing field `version`; ",
+        ),
+        (
+            "wrong version",
+            Box::new(|worker| serve(worker, 200, "", b"{\"version\":2,\"clients\":[]}")),
+            "the list is refused: version: must be 1; ",
+        ),
+        (
+            "too large",
+            Box::new(move |worker| serve(worker, 200, "", &large)),
+            "the list is refused: it has 5242880 bytes, more than 4194304; ",
+        ),
     ];
-    for (name, fail) in answers {
+    for (name, fail, problem) in answers {
         let mut worker = worker_with_list();
         if name == "down" {
             fail(&mut worker);
@@ -157,18 +205,45 @@ fn keeps_enforcing_the_last_list_whatever_becomes_of_the_service() {
         assert_admitted(&worker, good);
         let bad = call(&mut worker, "acme", "t");
         assert_eq!(status(&worker, bad), 401, "{name}");
-        let warnings = worker.log_lines(portcullis_policy::host::Level::Warn);
+        let warnings = worker.log_lines(Level::Warn);
+        let [warning] = warnings.as_slice() else { panic!("{name}: {warnings:?}") };
         assert!(
-            warnings.iter().any(|line| line.contains("the last list, of 2 clients, stays")),
-            "{name}: {warnings:?}"
+            warning.starts_with(&format!("client-id: no new list of clients: {problem}"))
+                && warning.ends_with("; the last list, of 2 clients, stays in force"),
+            "{name}: {warning}"
         );
         worker.host.mend(Fault::CallOut);
-        while worker.pending_calls().is_empty() {
-            worker.advance(Duration::from_millis(100));
-        }
+        await_question(&mut worker);
         serve(&mut worker, 200, "\"2\"", &list("new"));
         let new = call(&mut worker, "acme", "new");
         assert_admitted(&worker, new);
+        let news = worker.log_lines(Level::Info);
+        assert_eq!(
+            news[news.len() - 2..],
+            ["client-id: took over a list of 2 clients", "client-id: the list of clients can be had again"],
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn tells_the_log_of_lists_and_not_of_answers_that_nothing_has_changed() {
+    let mut worker = worker_with_list();
+    worker.advance(Duration::from_millis(11_200));
+    serve(&mut worker, 304, "\"1\"", b"");
+    assert_eq!(worker.log_lines(Level::Info), ["client-id: took over a list of 2 clients"]);
+}
+
+#[test]
+fn takes_a_list_that_is_just_as_long_as_allowed() {
+    let list = list("s");
+    for (allowed, expected) in [(list.len(), "registry_updated"), (list.len() - 1, "registry_refused")] {
+        let limit = json!({"auth": {"registry": {"max_bytes": allowed}}});
+        let mut worker = worker(&with(config(), limit));
+        serve(&mut worker, 200, "\"1\"", &list);
+        for name in ["registry_updated", "registry_refused"] {
+            assert_eq!(metric(&worker, name), i64::from(name == expected), "{allowed}: {name}");
+        }
     }
 }
 
@@ -179,10 +254,24 @@ fn believes_a_list_only_for_as_long_as_told() {
     worker.advance(Duration::from_millis(11_200));
     serve(&mut worker, 304, "\"1\"", b"");
     worker.host.fail(Fault::CallOut);
-    worker.advance(Duration::from_secs(29));
+    worker.advance(Duration::from_secs(30));
     let id = call(&mut worker, "acme", "s");
     assert_admitted(&worker, id);
-    worker.advance(Duration::from_secs(2));
+    worker.advance(Duration::from_millis(1));
+    let id = call(&mut worker, "acme", "s");
+    assert_eq!(status(&worker, id), 503);
+}
+
+#[test]
+fn believes_a_list_no_longer_because_the_clock_is_set_back() {
+    let mut worker = worker(&with(config(), json!({"auth": {"registry": {"max_age_ms": 30_000}}})));
+    serve(&mut worker, 200, "\"1\"", &list("s"));
+    worker.host.fail(Fault::CallOut);
+    worker.host.set_time(Timestamp::from_nanos(1_000_000_000));
+    worker.advance(Duration::from_secs(20));
+    let id = call(&mut worker, "acme", "s");
+    assert_admitted(&worker, id);
+    worker.advance(Duration::from_secs(15));
     let id = call(&mut worker, "acme", "s");
     assert_eq!(status(&worker, id), 503);
 }
@@ -201,20 +290,32 @@ fn asks_more_often_while_there_is_no_list_but_ever_less_so() {
     assert!(attempts[0] >= 3, "{attempts:?}");
     let last = attempts[attempts.len() - 1];
     assert!((6..=14).contains(&last), "{attempts:?}");
-    assert_eq!(
-        worker.log_lines(portcullis_policy::host::Level::Warn).len(),
-        1,
-        "one line, not one an attempt"
-    );
+    assert_eq!(worker.log_lines(Level::Warn).len(), 1, "one line, not one an attempt");
 }
 
 #[test]
-fn is_not_confused_by_an_unasked_304_or_a_stranger_s_answer() {
+fn is_not_confused_by_an_unasked_304() {
     let mut worker = worker(&config());
     serve(&mut worker, 304, "", b"");
     let id = call(&mut worker, "acme", "s");
     assert_held(&worker, id);
     assert_eq!(metric(&worker, "registry_failed"), 1);
+}
+
+#[test]
+fn takes_no_list_that_another_policy_of_the_chain_has_asked_for() {
+    let first = with(config(), json!({"upstream_credentials": "keep"})).to_string();
+    let second = with(config(), json!({"auth": {"registry": {"path": "/others"}}})).to_string();
+    let chain = Chain::new()
+        .then_configured::<ClientId>(first.as_bytes())
+        .and_then(|chain| chain.then_configured::<ClientId>(second.as_bytes()));
+    let mut worker = Worker::start(chain.unwrap()).unwrap();
+    let questions = worker.pending_calls();
+    let id = call(&mut worker, "acme", "s");
+    worker.answer(questions[0].token, 200, &[], &list("s"));
+    assert_held(&worker, id);
+    worker.answer(questions[1].token, 200, &[], &list("other"));
+    assert_eq!(status(&worker, id), 401);
 }
 
 #[test]

@@ -54,6 +54,11 @@ pub(crate) fn status(worker: &Worker, id: ExchangeId) -> u16 {
     worker.reply(id).status
 }
 
+/// What Envoy's log shows as `%RESPONSE_CODE_DETAILS%`.
+pub(crate) fn details(worker: &Worker, id: ExchangeId) -> &'static str {
+    worker.reply(id).code_details
+}
+
 pub(crate) fn reply_header(worker: &Worker, id: ExchangeId, name: &str) -> Option<String> {
     let reply = worker.reply(id);
     reply

@@ -205,9 +205,18 @@ impl TestHost {
         self.state.borrow_mut().faults.remove(&fault);
     }
 
-    /// Sets the wall clock, back or forth, without ticks or timeouts; the monotonic clock does not notice.
+    /// Sets the wall clock, back or forth. The monotonic clock does not notice, nor do ticks and timeouts: they come after
+    /// as long as they would have.
     pub fn set_time(&self, now: Timestamp) {
-        self.state.borrow_mut().now = now;
+        let mut state = self.state.borrow_mut();
+        let before = std::mem::replace(&mut state.now, now);
+        let moved = |due: Timestamp| now.after(due.since(before));
+        for call in &mut state.calls {
+            call.deadline = moved(call.deadline);
+        }
+        if let Some((_, due)) = &mut state.tick {
+            *due = moved(*due);
+        }
     }
 
     /// Sets the monotonic clock alone, as no host should.
