@@ -357,3 +357,22 @@ impl Hasher for SequentialIdHasher {
         self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use core::hash::BuildHasher;
+    use std::collections::HashSet;
+
+    use super::*;
+
+    #[test]
+    fn spreads_exchanges_that_follow_each_other_over_its_table() {
+        let hasher = BuildHasherDefault::<SequentialIdHasher>::default();
+        let hashes: Vec<u64> = (1..=256).map(|id| hasher.hash_one(ExchangeId(id))).collect();
+        // A table finds the bucket by the low bits, and tells those in it apart by the highest seven.
+        let buckets: HashSet<u64> = hashes.iter().map(|hash| hash % 256).collect();
+        let tags: HashSet<u64> = hashes.iter().map(|hash| hash >> 57).collect();
+        assert_eq!((buckets.len(), tags.len()), (256, 128));
+        assert_ne!(hasher.hash_one("a"), hasher.hash_one("b"));
+    }
+}

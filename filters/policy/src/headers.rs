@@ -264,9 +264,36 @@ mod tests {
         ]))
         .unwrap();
         assert_eq!(list.len(), 4);
+        assert!(!list.is_empty());
         assert_eq!(list.first(":path"), Some(&b"/a"[..]));
         assert_eq!(list.all("x").collect::<Vec<_>>(), [&b"\xff\x00"[..], b""]);
         assert_eq!(list.first("z"), None);
+    }
+
+    #[test]
+    fn a_body_is_announced_by_a_length_or_by_chunks() {
+        for (fields, expected) in [
+            (&[][..], false),
+            (&[("content-length", "0")], false),
+            (&[("content-length", "5")], true),
+            (&[("content-length", "0"), ("content-length", "5")], true),
+            (&[("transfer-encoding", "chunked")], true),
+            (&[("transfer-encoding", "chunked"), ("content-length", "0")], true),
+            (&[("content-type", "text/xml")], false),
+        ] {
+            let headers: HeaderList = fields.iter().copied().collect();
+            assert_eq!(headers.announces_body(), expected, "{fields:?}");
+        }
+    }
+
+    #[test]
+    fn knows_a_body_that_is_not_coded() {
+        for codings in ["", "identity", "Identity", " identity ,\tidentity", ",identity,"] {
+            assert!(is_identity(codings.as_bytes()), "{codings:?}");
+        }
+        for codings in ["gzip", "identity, gzip", "gzip,identity", "identity gzip", "identit", "*"] {
+            assert!(!is_identity(codings.as_bytes()), "{codings:?}");
+        }
     }
 
     #[test]
@@ -295,7 +322,13 @@ mod tests {
             wild[at..at + 4].copy_from_slice(&u32::MAX.to_le_bytes());
             assert!(HeaderList::from_serialized(wild).is_none(), "length at {at}");
         }
-        assert!(HeaderList::from_serialized(Vec::new()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn reads_a_map_without_fields_in_both_its_forms() {
+        for empty in [Vec::new(), serialize(&[])] {
+            assert!(HeaderList::from_serialized(empty.clone()).unwrap().is_empty(), "{empty:?}");
+        }
     }
 
     #[test]

@@ -72,7 +72,9 @@ mod tests {
         drop(other);
         assert_eq!(HeldMemory::of_worker(), 60);
         assert_eq!(one.set(101, 100), Err(MemoryFull::Message));
-        drop(one);
+        let mut largest = HeldMemory::default();
+        assert_eq!(largest.set(100, 100), Err(MemoryFull::Worker), "it would have room alone");
+        drop((one, largest));
         assert_eq!(HeldMemory::of_worker(), 0);
     }
 

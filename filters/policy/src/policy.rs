@@ -277,3 +277,59 @@ pub struct CallOutReply {
     /// The body's length in bytes.
     pub body: usize,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EACH: [Callbacks; 8] = [
+        Callbacks::REQUEST_HEADERS,
+        Callbacks::REQUEST_BODY,
+        Callbacks::RESPONSE_HEADERS,
+        Callbacks::RESPONSE_BODY,
+        Callbacks::CALL_OUT,
+        Callbacks::TICK,
+        Callbacks::LOG,
+        Callbacks::SHUTDOWN,
+    ];
+
+    #[test]
+    fn no_callback_stands_for_another() {
+        for (at, one) in EACH.into_iter().enumerate() {
+            assert!(!one.intersects(Callbacks::NONE) && !Callbacks::NONE.contains(one), "{at}");
+            for (other_at, other) in EACH.into_iter().enumerate() {
+                assert_eq!(one.intersects(other), at == other_at, "{at} {other_at}");
+                assert_eq!(one.contains(other), at == other_at, "{at} {other_at}");
+                assert_eq!(one.same_as(other), at == other_at, "{at} {other_at}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_set_of_callbacks_has_those_of_the_sets_that_it_was_made_of() {
+        let [one, other, third, ..] = EACH;
+        let two = one.and(other);
+        assert!(two.contains(one) && two.contains(other) && two.contains(two) && !two.contains(third));
+        assert!(two.intersects(other.and(third)) && !two.contains(other.and(third)));
+        assert!(two.and(one).same_as(two) && two.and(Callbacks::NONE).same_as(two) && !two.same_as(one));
+    }
+
+    #[test]
+    fn a_policy_that_says_no_more_claims_nothing_of_its_chain() {
+        struct Plain;
+        impl Policy for Plain {
+            const NAME: &'static str = "plain";
+            const CALLBACKS: Callbacks = Callbacks::LOG;
+            type Config = ();
+            type State = ();
+            fn from_config((): ()) -> Result<Self, ConfigError> {
+                Ok(Self)
+            }
+        }
+        assert_eq!(Plain.callbacks(), Callbacks::LOG);
+        assert_eq!(Plain.secret_names(), []);
+        assert_eq!(Plain.own_headers(), [""; 0]);
+        assert_eq!(Plain.document_limits(), None);
+        assert_eq!(Plain.tick_period(), None);
+    }
+}

@@ -159,4 +159,16 @@ mod tests {
         assert_eq!(to_json(&tagged(1, &[tagged(1, b"\xff"), tagged(2, &[8, 0])].concat())), None);
         assert_eq!(to_json(&tagged(1, &tagged(1, b"k"))), None);
     }
+
+    #[test]
+    fn refuses_numbers_that_json_has_not() {
+        let message = |number: f64| {
+            let value = [&[0x11][..], &number.to_le_bytes()].concat();
+            tagged(1, &[tagged(1, b"k"), tagged(2, &value)].concat())
+        };
+        assert_eq!(to_json(&message(0.5)).unwrap(), br#"{"k":0.5}"#);
+        for number in [f64::NAN, f64::INFINITY, f64::NEG_INFINITY] {
+            assert_eq!(to_json(&message(number)), None, "{number}");
+        }
+    }
 }

@@ -147,10 +147,10 @@ mod tests {
 
     #[test]
     fn is_due_at_the_time_and_when_the_clock_was_set_back() {
-        let [early, now, soon, late] = [0, 100, 105, 300].map(Timestamp::from_nanos);
+        let [early, now, soon, last, late] = [0, 100, 105, 110, 111].map(Timestamp::from_nanos);
         let longest = Duration::from_nanos(10);
         assert!(early.is_due(now, longest) && now.is_due(now, longest) && late.is_due(now, longest));
-        assert!(!soon.is_due(now, longest));
+        assert!(!soon.is_due(now, longest) && !last.is_due(now, longest));
     }
 
     #[test]
@@ -158,5 +158,8 @@ mod tests {
         let late = Timestamp::from_nanos(u64::MAX - 1);
         assert_eq!(late.after(Duration::from_secs(9)).as_nanos(), u64::MAX);
         assert_eq!(Timestamp::from_nanos(5).since(Timestamp::from_nanos(7)), Duration::ZERO);
+        let late = MonotonicTime::from_nanos(u64::MAX - 1);
+        assert_eq!(late.as_nanos(), u64::MAX - 1);
+        assert_eq!(late.after(Duration::from_secs(9)).as_nanos(), u64::MAX);
     }
 }

@@ -54,8 +54,8 @@ impl fmt::Display for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
-/// Reads a JSON document, as text or as a serialized `google.protobuf.Struct`. Nothing at all counts as `{}`, which is what a host gives when the operator wrote no
-/// configuration.
+/// Reads a JSON document, as text or as a serialized `google.protobuf.Struct`. Nothing at all counts as `{}`, which is what
+/// a host gives when the operator wrote no configuration.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place.
@@ -158,6 +158,7 @@ mod tests {
         for (document, expected) in [
             (r#"{"inner":[{"count":1},{"count":"hunter2"}]}"#, "inner[1].count: expected u64, found string"),
             (r#"{"inner":[{"count":-4}]}"#, "inner[0].count: expected u64, found integer"),
+            (r#"{"inner":[{"count":13.37}]}"#, "inner[0].count: expected u64, found floating point"),
             (r#"{"inner":[{}]}"#, "inner[0]: missing field `count`"),
             (r#"{"inner":[{"count":1,"mode":"hunter2"}]}"#, "inner[0].mode: expected `open` or `closed`"),
             (r#"{"iner":[]}"#, "iner: unknown field `iner`, expected `inner`"),
@@ -165,6 +166,14 @@ mod tests {
         ] {
             assert_eq!(error(document), expected);
             assert!(!error(document).contains("hunter2"));
+        }
+    }
+
+    /// A type may describe what it found in its own words, which may be the value itself.
+    #[test]
+    fn names_nothing_found_where_the_message_has_no_kind_of_value() {
+        for message in ["invalid value: 1337, expected a port", "invalid type: `1337`, expected a port"] {
+            assert_eq!(without_value(message), "expected a port");
         }
     }
 
@@ -234,5 +243,6 @@ mod tests {
         assert_eq!(ConfigError::new("a", "wrong").within("x").to_string(), "x.a: wrong");
         assert_eq!(ConfigError::new("[0]", "wrong").within("x").to_string(), "x[0]: wrong");
         assert_eq!(ConfigError::new("", "wrong").within("x").to_string(), "x: wrong");
+        assert_eq!(ConfigError::new("a", "wrong").within("x").path(), "x.a");
     }
 }

@@ -203,16 +203,17 @@ fn a_rest_that_no_policy_wants_to_see_passes_unseen() {
 
 #[test]
 fn after_a_reply_no_rest_passes() {
-    let mut bench = Bench::new(&[
-        ("a", &[(On::RequestHeaders, Say::PassRest)]),
-        ("b", &[(On::ResponseBody, Say::Reply(502))]),
-    ]);
-    let id = bench.begin();
-    assert_eq!(bench.request_body(id, b"12", false), Next::Continue);
-    bench.response_headers(id, false);
-    assert_eq!(bench.worker.body(id, Direction::Response, b"1", false), Next::Hold);
-    assert_eq!(bench.worker.body(id, Direction::Response, b"2", true), Next::Hold);
-    assert_eq!(bench.request_body(id, b"3", true), Next::Hold);
+    const WATCHES: Script = &[(On::ResponseBody, Say::Reply(502))];
+    const LOOKS_AWAY: Script = &[(On::RequestHeaders, Say::PassRest), (On::ResponseBody, Say::Reply(502))];
+    for replies in [WATCHES, LOOKS_AWAY] {
+        let mut bench = Bench::new(&[("a", &[(On::RequestHeaders, Say::PassRest)]), ("b", replies)]);
+        let id = bench.begin();
+        assert_eq!(bench.request_body(id, b"12", false), Next::Continue);
+        bench.response_headers(id, false);
+        assert_eq!(bench.worker.body(id, Direction::Response, b"1", false), Next::Hold);
+        assert_eq!(bench.worker.body(id, Direction::Response, b"2", true), Next::Hold);
+        assert_eq!(bench.request_body(id, b"3", true), Next::Hold, "{replies:?}");
+    }
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! The beginning and the end of exchanges.
 
-use portcullis_policy::Next;
 use portcullis_policy::host::{Direction, Level};
+use portcullis_policy::{Chain, Engine, ExchangeId, Next};
+use portcullis_testkit::inprocess::{SharedData, TestHost};
 
 use crate::probe::{Bench, On, Say, Script};
 
@@ -13,6 +14,18 @@ fn log_can_come_without_any_callback_before_it() {
     bench.worker.finish(id);
 
     assert_eq!(bench.seen(), ["a log", "b log", "a close", "b close"]);
+}
+
+#[test]
+fn the_engine_has_an_exchange_from_its_opening_to_its_end() {
+    let host = TestHost::new(SharedData::default());
+    let mut engine = Engine::new(Chain::new());
+    let [id, other] = [ExchangeId(7), ExchangeId(8)];
+    assert!(!engine.has(id));
+    engine.open(&host, id);
+    assert!(engine.has(id) && !engine.has(other));
+    engine.close(&host, id);
+    assert!(!engine.has(id));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod body;
+mod exchange;
 mod faults;
 mod interleaving;
 mod lifecycle;

@@ -186,9 +186,10 @@ fn an_empty_body_that_is_withheld_does_not_hang_for_ever() {
         if trailers {
             bench.request_trailers(id);
         }
-        bench.worker.advance(Duration::from_secs(29));
+        // It counts from the first look, a tick after the headers.
+        bench.worker.advance(Duration::from_secs(30));
         assert_eq!(bench.worker.fate(id), Fate::Held);
-        bench.worker.advance(Duration::from_secs(3));
+        bench.worker.advance(TICK);
         assert_eq!(bench.replied(id), Some(408));
         assert_eq!(bench.worker.host.metric("portcullis.probe.body_withheld"), 0);
         let next = bench.begin();
@@ -331,6 +332,33 @@ fn a_response_that_its_upstream_does_not_go_on_with_is_waited_for() {
     bench.worker.advance(Duration::from_secs(20));
     assert_eq!(bench.worker.body(id, Direction::Response, b"late", true), Next::Continue);
     assert_eq!(bench.worker.host.passed_body(id, Direction::Response), b"late");
+}
+
+#[test]
+fn a_policy_that_needs_more_of_a_body_that_is_coming_is_not_refused() {
+    const STREAMS: Script = &[(On::RequestBody, Say::NeedBody), (On::ResponseHeaders, Say::NeedBody)];
+    let mut bench = Bench::new(&[("a", STREAMS)]);
+    bench.worker.host.deliver_bodies(BodyDelivery::AfterHeaders);
+    let withheld = bench.worker.request([(":method", "GET"), (":path", "/")]);
+    bench.response_headers(withheld, false);
+    bench.worker.body(withheld, Direction::Response, b"all of it", true);
+    bench.worker.advance(2 * TICK);
+    assert_eq!(bench.replied(withheld), Some(500), "bodies are known not to come while headers are held");
+
+    let id = bench.begin();
+    assert_eq!(bench.request_body(id, b"so", false), Next::Hold);
+    bench.worker.advance(Duration::from_secs(60));
+    assert_eq!(bench.request_body(id, b"me", true), Next::Continue);
+    assert_eq!(bench.replied(id), None);
+    assert_eq!(bench.upstream_got(id), b"some");
+}
+
+#[test]
+fn a_latency_that_says_nothing_does_not_say_that_the_response_has_come() {
+    let (mut bench, id) = answered(BodyDelivery::AfterHeaders);
+    bench.worker.host.give_property(id, &["response", "backend_latency"], b"");
+    bench.worker.advance(Duration::from_secs(29));
+    assert_eq!(bench.replied(id), None);
 }
 
 #[test]

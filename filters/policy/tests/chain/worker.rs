@@ -6,7 +6,7 @@ use portcullis_policy::host::{CallOut, Clock, Direction, Level};
 use portcullis_policy::time::{MonotonicTime, Timestamp};
 use portcullis_policy::{
     BodyEvent, Callbacks, Chain, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, HeaderList, Next,
-    Policy, Shutdown, Worker as PolicyWorker,
+    Policy, SecretName, Shutdown, Worker as PolicyWorker,
 };
 use portcullis_testkit::inprocess::{Fate, Fault, SharedData, TestHost, Worker};
 
@@ -54,11 +54,13 @@ fn the_worker_ticks_at_the_shortest_period_that_a_policy_wants() {
 
 #[test]
 fn a_host_that_refuses_the_tick_is_refused_when_a_policy_needs_it() {
-    for (period, refused) in [(Some(Duration::from_secs(1)), true), (None, false)] {
+    let refusal = "the host refused a periodic tick, which is needed: \
+                   internal failure, or a capability that is not granted";
+    for (period, refused) in [(Some(Duration::from_secs(1)), Some(refusal)), (None, None)] {
         let host = TestHost::new(SharedData::default());
         host.fail(Fault::Tick);
         let started = Worker::start_with(Chain::new().then(Ticks("a", period)), host);
-        assert_eq!(started.is_err(), refused, "{period:?}");
+        assert_eq!(started.err().map(|error| error.to_string()).as_deref(), refused, "{period:?}");
     }
 }
 
@@ -235,6 +237,38 @@ fn a_policy_is_told_how_many_of_its_kind_stand_before_it() {
     assert_eq!(worker.log_lines(Level::Info), ["instance 0", "instance 1", "instance 2"]);
 }
 
+/// Looks for secrets under these names, and tells all that it knows of.
+struct Guards(Vec<SecretName>);
+
+impl Policy for Guards {
+    const NAME: &'static str = "guards";
+    const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS;
+    type Config = ();
+    type State = ();
+
+    fn from_config((): ()) -> Result<Self, ConfigError> {
+        Ok(Self(Vec::new()))
+    }
+
+    fn secret_names(&self) -> Vec<SecretName> {
+        self.0.clone()
+    }
+
+    fn on_start(&mut self, worker: &mut PolicyWorker<'_>) -> Result<(), ConfigError> {
+        worker.host().log(Level::Info, &format!("{:?}", worker.secret_names()));
+        Ok(())
+    }
+}
+
+#[test]
+fn every_policy_is_told_the_names_of_all_secrets() {
+    let names = [SecretName::Header("x-key".into()), SecretName::Parameter("key".into())];
+    let [header, parameter] = names.clone().map(|name| Guards(vec![name]));
+    let chain = Chain::new().then(header).then(Guards(Vec::new())).then(parameter);
+    let worker = Worker::start(chain).unwrap();
+    assert_eq!(worker.log_lines(Level::Info), vec![format!("{names:?}"); 3]);
+}
+
 #[test]
 fn the_host_waits_until_every_policy_is_done_and_is_told_once() {
     let mut worker = Worker::start(Chain::new().then(Lingers::default()).then(Ticks("a", None))).unwrap();
@@ -310,6 +344,7 @@ impl Policy for Needs {
 fn messages_that_no_policy_needs_pass_them_all_by() {
     for (needs, expected) in [
         (Callbacks::REQUEST_HEADERS, vec!["request"]),
+        (Callbacks::RESPONSE_HEADERS, vec!["response"]),
         (Callbacks::RESPONSE_BODY, vec!["response", "response 0..3", "response 0..2"]),
         (Callbacks::NONE, vec![]),
     ] {

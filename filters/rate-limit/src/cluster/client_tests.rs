@@ -264,6 +264,25 @@ fn tells_outages_apart() {
 }
 
 #[test]
+fn reads_answers_up_to_the_longest_and_none_longer() {
+    let mut longest = response(code::OVER_LIMIT, &[]);
+    longest.raw_body = vec![b'x'; reply::MAX_BYTES / 2];
+    let missing = reply::MAX_BYTES - frame::wrap(&longest).len();
+    longest.raw_body.resize(longest.raw_body.len() + missing, b'x');
+    assert_eq!(frame::wrap(&longest).len(), reply::MAX_BYTES);
+
+    let mut worker = Asker::worker();
+    let (id, call) = asked(&mut worker);
+    answer(&mut worker, call.token, &longest);
+    assert_eq!(worker.reply(id).status, 429);
+
+    longest.raw_body.push(b'x');
+    let (id, call) = asked(&mut worker);
+    answer(&mut worker, call.token, &longest);
+    assert_outage(&worker, id, Outage::Nonsense, "nonsense");
+}
+
+#[test]
 fn takes_a_call_that_breaks_off_for_an_outage() {
     let mut worker = Asker::worker();
     let (id, call) = asked(&mut worker);

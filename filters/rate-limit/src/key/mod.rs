@@ -350,6 +350,29 @@ mod tests {
     }
 
     #[test]
+    fn tells_a_service_whole_addresses_as_they_are_and_others_as_networks() {
+        for (prefix_v4, prefix_v6, connection, expected) in [
+            (32, 128, "192.0.2.1:1", ("remote_address", "192.0.2.1")),
+            (32, 128, "[2001:db8::1]:1", ("remote_address", "2001:db8::1")),
+            (32, 64, "192.0.2.1:1", ("masked_remote_address", "192.0.2.1/32")),
+            (24, 128, "[2001:db8::1]:1", ("masked_remote_address", "2001:db8::1/128")),
+            (24, 64, "192.0.2.1:1", ("masked_remote_address", "192.0.2.0/24")),
+        ] {
+            let reader =
+                KeyReader::compile(&[KeyPart::SourceAddress { trusted_hops: 0, prefix_v4, prefix_v6 }]);
+            let headers = HeaderList::new();
+            let request =
+                Request { headers: &headers, client_id: None, source_address: Some(connection.as_bytes()) };
+            let mut told = Vec::new();
+            reader.read_and_tell(&request, &mut Vec::new(), |name, value| {
+                told.push((name.to_owned(), String::from_utf8(value.unwrap().to_vec()).unwrap()));
+            });
+            let (name, value) = expected;
+            assert_eq!(told, [(name.to_owned(), value.to_owned())], "/{prefix_v4} /{prefix_v6} {connection}");
+        }
+    }
+
+    #[test]
     fn says_what_is_lacking_and_calls_it_ambiguous_if_another_part_is() {
         let parts = r#"["client-id",{"header":{"name":"a"}},"path"]"#;
         let lacking = [("a", "1"), (":path", "/")];

@@ -232,6 +232,17 @@ mod tests {
     }
 
     #[test]
+    fn keeps_no_lease_that_is_used_up_and_none_beyond_the_room_for_them() {
+        let mut leases = Leases::new();
+        leases.hold(id(0), Lease { left: 0, ..lease(SECOND) });
+        assert_eq!(leases.len(), 0);
+        for number in 0..=LEASES_PER_SET as u64 {
+            leases.hold(id(number * SETS), lease(SECOND));
+        }
+        assert_eq!(leases.len(), LEASES_PER_SET);
+    }
+
+    #[test]
     fn serves_only_in_its_window_and_under_a_clock_that_does_not_go_back() {
         for (now, serves) in
             [(SECOND - 1, false), (SECOND, true), (2 * SECOND - 1, true), (2 * SECOND, false)]

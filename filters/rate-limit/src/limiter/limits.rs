@@ -136,6 +136,9 @@ pub(super) fn nanoseconds(period: Duration) -> u64 {
 mod tests {
     use super::*;
 
+    const ALGORITHMS: [Algorithm; 3] =
+        [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::TokenBucket];
+
     fn quota(max: u64, seconds: u64) -> Quota {
         Quota { max, period: Duration::from_secs(seconds), burst: max }
     }
@@ -156,8 +159,36 @@ mod tests {
     }
 
     #[test]
+    fn a_key_takes_as_much_memory_as_is_documented() {
+        for (algorithm, bytes) in ALGORITHMS.into_iter().zip([16, 96, 32]) {
+            for limits in 0..=MAX_LIMITS {
+                let quotas = vec![quota(1, 1); limits];
+                assert_eq!(Limits::new(algorithm, &quotas).unwrap().state_len(), limits * bytes);
+            }
+        }
+    }
+
+    /// When another worker was faster, for one.
+    #[test]
+    fn says_how_the_limits_stand_once_however_often_it_decides() {
+        for algorithm in ALGORITHMS {
+            let limits = Limits::new(algorithm, &[quota(5, 1), quota(9, 60)]).unwrap();
+            let mut standings = Standings::new();
+            let remaining = |standings: &Standings| -> Vec<u64> {
+                standings.as_slice().iter().map(|standing| standing.remaining).collect()
+            };
+            for _ in 0..2 {
+                limits.decide(&mut vec![0; limits.state_len()], 7, &mut standings);
+                assert_eq!(remaining(&standings), [4, 8], "{algorithm:?}");
+            }
+            limits.untouched(7, &mut standings);
+            assert_eq!(remaining(&standings), [5, 9], "{algorithm:?}");
+        }
+    }
+
+    #[test]
     fn takes_as_many_limits_as_there_may_be_and_no_more() {
-        for algorithm in [Algorithm::FixedWindow, Algorithm::SlidingWindow, Algorithm::TokenBucket] {
+        for algorithm in ALGORITHMS {
             assert!(Limits::new(algorithm, &[quota(1, 1); MAX_LIMITS]).is_some());
             assert!(Limits::new(algorithm, &[quota(1, 1); MAX_LIMITS + 1]).is_none());
         }

@@ -133,14 +133,6 @@ impl Standings {
     }
 }
 
-impl PartialEq for Standings {
-    fn eq(&self, other: &Self) -> bool {
-        self.as_slice() == other.as_slice()
-    }
-}
-
-impl Eq for Standings {}
-
 impl fmt::Debug for Standings {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.as_slice()).finish()

@@ -46,8 +46,9 @@ impl Table {
         self.buckets
     }
 
-    /// Reads a bucket of the table that was last [turned to](Self::turn_to), reads the clock, has `decide` change the bucket, and writes it back if it was changed; again, if
-    /// another worker was faster. Returns how many tries were in vain.
+    /// Reads a bucket of the table that was last [turned to](Self::turn_to), reads the clock, has `decide` change the
+    /// bucket, and writes it back if it was changed; again, if another worker was faster. Returns how many tries were in
+    /// vain.
     ///
     /// # Errors
     /// The host's refusal; [`HostError::CasMismatch`] when the store never takes a value.

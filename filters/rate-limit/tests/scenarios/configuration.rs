@@ -17,6 +17,9 @@ fn takes_what_is_documented() {
         json!({"algorithm": "token-bucket", "limits": [{"max": 5, "period_ms": 1, "burst": 50}]}),
         json!({"store": {"slots": 16_777_216, "precision": {"leased": {"batch": 1_000_000}}}}),
         json!({"tiers": {"gold": {"limits": limits(2)}}}),
+        json!({"tiers": {"x".repeat(256): {"limits": limits(1)}}}),
+        json!({"key": ["path", {"header": {"name": "X-Tenant"}}],
+            "service": {"cluster": "c", "domain": "d", "entry_keys": {"path": "p", "header_x-tenant": "tenant"}}}),
         json!({"rejection": {"status": 599, "body": {"text": "", "content_type": "text/html"}}}),
     ] {
         let config = two_a_minute(members);
@@ -49,6 +52,7 @@ fn refuses_what_makes_no_sense_and_names_the_field() {
         (json!({"tiers": {"gold": {"limits": []}}}), "tiers.gold.limits: must be 1 to 8 limits"),
         (json!({"tiers": {"gold": {"limits": [limit, limit]}}}), "tiers.gold.limits[1].period_ms"),
         (json!({"tiers": {"": {"limits": [limit]}}}), "tiers: name 0"),
+        (json!({"tiers": {"x".repeat(257): {"limits": [limit]}}}), "tiers: name 0 must have 1 to 256 bytes"),
         (json!({"name": ""}), "name: must be"),
         (json!({"name": "A"}), "name: must be"),
         (json!({"name": "a.b"}), "name: must be"),
@@ -76,6 +80,11 @@ fn refuses_what_makes_no_sense_and_names_the_field() {
             "store.precision: may be leased with the algorithm fixed-window only",
         ),
         (json!({"service": {"cluster": "", "domain": "d"}}), "service.cluster"),
+        (
+            json!({"key": ["path", "host"],
+                "service": {"cluster": "c", "domain": "d", "entry_keys": {"method": "m"}}}),
+            "service.entry_keys: may have these names only, which the key gives: path, host",
+        ),
         (json!({"scope": {"only": [{"path_prefix": "api"}]}}), "scope.only[0].path_prefix"),
         (json!({"headers": "x"}), "headers: expected one of"),
         (json!({"limit": 1}), "limit: unknown field"),

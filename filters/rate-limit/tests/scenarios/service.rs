@@ -88,10 +88,12 @@ fn tells_a_refused_client_what_the_service_says() {
 fn lets_pass_in_shadow_mode_what_the_service_refuses() {
     let mut worker = asking("closed", json!({"mode": "shadow"}));
     let id = waiting(&mut worker);
-    answer(&mut worker, OVER);
+    // With a header to add to the request, as in `WITHIN`.
+    answer(&mut worker, &[OVER, b"\x22\x06\x0a\x01q\x12\x012"].concat());
     assert!(is_admitted(&worker, id));
     assert_eq!(outcome(&worker, id), "rate-limit:passed:shadow-exceeded");
     assert_eq!(metric(&worker, "shadow_rejected"), 1);
+    assert_eq!(worker.host.upstream_headers(id).first("q"), Some(&b"2"[..]));
 }
 
 /// How requests fare whose service says nothing, one after the other.
@@ -267,6 +269,15 @@ fn says_when_to_come_again_if_the_service_does_not() {
     assert_eq!(worker.host.downstream_headers(id).len(), 1);
 }
 
+/// A descriptor's entries: `key` (1) and `value` (2), as `entries` (1).
+fn entries(entries: &[(&str, &str)]) -> Vec<u8> {
+    let field = |tag: u8, text: &[u8]| [&[tag, u8::try_from(text.len()).unwrap()], text].concat();
+    let entry = |(key, value): &(&str, &str)| {
+        field(0x0a, &[field(0x0a, key.as_bytes()), field(0x12, value.as_bytes())].concat())
+    };
+    entries.iter().flat_map(entry).collect()
+}
+
 #[test]
 fn asks_about_the_key_s_parts() {
     let mut config = two_a_minute(json!({"key": [
@@ -281,13 +292,7 @@ fn asks_about_the_key_s_parts() {
         [(":method", "GET"), (":path", "/a?q=b%20c"), (":authority", "Shop.test:80"), ("x-tenant", "acme")];
     worker.request_headers(id, headers, true);
     let body = worker.pending_call().body;
-    let entry = |key: &str, value: &str| {
-        let field =
-            |tag: u8, text: &str| [&[tag, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
-        let entry = [field(0x0a, key), field(0x12, value)].concat();
-        [vec![0x0a, u8::try_from(entry.len()).unwrap()], entry].concat()
-    };
-    let entries: Vec<u8> = [
+    let entries = entries(&[
         ("header_x-tenant", "acme"),
         ("query_q", "b c"),
         ("masked_remote_address", "192.0.2.1/32"),
@@ -295,11 +300,22 @@ fn asks_about_the_key_s_parts() {
         ("method", "GET"),
         ("host", "shop.test"),
         ("header_absent", "-"),
-    ]
-    .iter()
-    .flat_map(|(key, value)| entry(key, value))
-    .collect();
+    ]);
     assert!(body.windows(entries.len()).any(|window| window == entries), "{}", body.escape_ascii());
+}
+
+/// With client-id as a filter of its own, in a module of its own.
+#[test]
+fn tells_the_service_the_tier_of_a_client_that_is_no_part_of_the_key() {
+    let mut config = two_a_minute(json!({"key": ["path"]}));
+    config["service"] = json!({"cluster": "limits", "domain": "shop", "tier_entry": "plan"});
+    let mut worker = worker(&config);
+    let id = worker.open();
+    worker.host.give_property(id, &["portcullis.client_id"], b"acme");
+    worker.request_headers(id, [(":path", "/"), ("x-portcullis-client-tier", "gold")], true);
+    let body = worker.pending_call().body;
+    let expected = entries(&[("plan", "gold"), ("path", "/")]);
+    assert!(body.windows(expected.len()).any(|window| window == expected), "{}", body.escape_ascii());
 }
 
 #[test]

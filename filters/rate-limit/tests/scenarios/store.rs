@@ -1,5 +1,6 @@
 //! A full table, and quota that is taken in advance.
 
+use portcullis_policy::host::{SharedStore, Write};
 use portcullis_testkit::inprocess::{SharedData, Worker};
 use serde_json::{Value, json};
 
@@ -76,6 +77,25 @@ fn needs_no_more_memory_than_its_slots_say() {
     // The secret and one bucket.
     assert_eq!(data.len(), 2);
     assert!(data.dump().len() < 2_048, "{}", data.dump().len());
+}
+
+#[test]
+fn says_that_somebody_else_has_written_into_the_table_and_counts_on() {
+    let data = SharedData::default();
+    let mut worker = worker_sharing(&two_a_minute(json!({"store": {"slots": 16}})), &data);
+    assert!(passes(&mut worker, &[]));
+    assert_eq!(metric(&worker, "store_corrupt"), 0);
+    worker.host.set_shared(&only_bucket(&data), b"no bucket", Write::Always).unwrap();
+    assert_eq!([(); 3].map(|()| passes(&mut worker, &[])), [true, true, false]);
+    assert_eq!(metric(&worker, "store_corrupt"), 1);
+}
+
+/// The name of the one bucket of a table that has no other: the table's hash, how many buckets it has, and which it is.
+fn only_bucket(data: &SharedData) -> String {
+    let (dump, example) = (data.dump(), b"portcullis.rate-limit.v1.0123456789abcdef.1.0");
+    let mut names = dump.windows(example.len()).filter(|window| window.starts_with(&example[..25]));
+    let name = names.find(|name| name.ends_with(b".1.0")).unwrap();
+    String::from_utf8(name.to_vec()).unwrap()
 }
 
 #[test]
