@@ -113,7 +113,7 @@ pub struct Expected {
     pub answer: Answer,
     /// What the upstream gets.
     pub upstream: Reached,
-    /// The status in Envoy's log.
+    /// The status in the log: access-log's where that policy stands, else Envoy's own.
     pub logged_status: Option<u16>,
     /// What `%RESPONSE_CODE_DETAILS%` begins with.
     pub details: String,
@@ -134,7 +134,7 @@ pub struct Observed {
     pub answer: Answer,
     /// What the upstream got.
     pub upstream: Reached,
-    /// The status in Envoy's log.
+    /// The status in the log: access-log's where that policy stands, else Envoy's own.
     pub logged_status: Option<u16>,
     /// `%RESPONSE_CODE_DETAILS%`.
     pub details: String,

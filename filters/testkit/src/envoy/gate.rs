@@ -26,6 +26,11 @@ impl Gate {
         self.open.send_replace(true);
     }
 
+    /// Holds what comes from now on.
+    pub(super) fn close(&self) {
+        self.open.send_replace(false);
+    }
+
     /// How many replies wait.
     pub fn held(&self) -> usize {
         self.held.load(Ordering::SeqCst)

@@ -9,9 +9,9 @@ use std::time::Duration;
 use socket2::SockRef;
 use tokio::io::AsyncWriteExt;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
 
+use super::gate::Gate;
 use super::runtime::runtime;
 use super::wait::wait_until;
 use super::wire::read_request;
@@ -52,9 +52,8 @@ pub fn http_reply(status: u16, headers: &[(&str, &[u8])], body: &[u8]) -> Vec<u8
 
 struct Shared {
     behaviour: Mutex<Behaviour>,
-    gate_open: watch::Sender<bool>,
+    gate: Gate,
     heads: Mutex<Vec<Vec<u8>>>,
-    held: AtomicUsize,
     connections: AtomicUsize,
     open_connections: AtomicUsize,
 }
@@ -90,9 +89,8 @@ impl HostileServer {
     pub fn start_at(addr: SocketAddr, behaviour: Behaviour) -> Self {
         let shared = Arc::new(Shared {
             behaviour: Mutex::new(behaviour),
-            gate_open: watch::Sender::new(false),
+            gate: Gate::closed(),
             heads: Mutex::default(),
-            held: AtomicUsize::new(0),
             connections: AtomicUsize::new(0),
             open_connections: AtomicUsize::new(0),
         });
@@ -109,18 +107,18 @@ impl HostileServer {
 
     /// From now on, behaves like this. A [`Behaviour::Gate`] starts closed.
     pub fn behave(&self, behaviour: Behaviour) {
-        self.shared.gate_open.send_replace(false);
+        self.shared.gate.close();
         *self.shared.behaviour.lock().expect("behaviour") = behaviour;
     }
 
     /// Answers every request that [`Behaviour::Gate`] holds, and later ones at once.
     pub fn open_gate(&self) {
-        self.shared.gate_open.send_replace(true);
+        self.shared.gate.open();
     }
 
     /// The number of requests that wait at the gate. One whose client closes its connection waits no longer.
     pub fn held(&self) -> usize {
-        self.shared.held.load(Ordering::SeqCst)
+        self.shared.gate.held()
     }
 
     /// Waits until exactly `n` requests wait at the gate.
@@ -212,14 +210,10 @@ async fn treat(stream: &mut TcpStream, shared: &Shared) -> io::Result<Then> {
             stream.write_all(&bytes).await?;
         }
         Behaviour::Gate(bytes) => {
-            let held = Counted::add(&shared.held);
-            let mut gate = shared.gate_open.subscribe();
             tokio::select! {
-                // The sender lives as long as the server.
-                _ = gate.wait_for(|open| *open) => {}
+                () = shared.gate.pass() => {}
                 () = closed_by_peer(stream) => return Ok(Then::Close),
             }
-            drop(held);
             stream.write_all(&bytes).await?;
         }
         Behaviour::Reset => {
