@@ -7,7 +7,7 @@ import random
 from dataclasses import dataclass
 from itertools import combinations
 from statistics import mean, median, stdev
-from typing import List, Sequence, Tuple
+from typing import Callable, List, Sequence, Tuple
 
 # Two-sided 95 % points of Student's t distribution by degrees of freedom; the last is that of the normal one.
 _T_95 = [
@@ -17,6 +17,7 @@ _T_95 = [
 _NORMAL_95 = 1.96
 
 _MOST_RELABELLINGS = 5000
+_RESAMPLES = 2000
 
 SEED = 20261121
 """Of every resampling, so that the same records give the same verdict."""
@@ -61,15 +62,21 @@ def quartiles(sample: Sequence[float]) -> Tuple[float, float, float]:
     return at(0.25), at(0.5), at(0.75)
 
 
-def bootstrap_median(sample: Sequence[float], draws: int = 2000) -> Estimate:
-    """The median, with the wider half of its 95 % interval by the percentile bootstrap."""
-    middle = median(sample)
-    if len(sample) == 1:
-        return Estimate(middle, math.inf, 1)
+def _bootstrap(value: float, count: int, resample: Callable[[random.Random], float]) -> Estimate:
+    """A value with the wider half of its 95 % interval by the percentile bootstrap; `resample` works it out of
+    repetitions that are drawn anew."""
+    if count == 1:
+        return Estimate(value, math.inf, 1)
     chance = random.Random(SEED)
-    medians = sorted(median(chance.choices(sample, k=len(sample))) for _ in range(draws))
-    low, high = medians[int(0.025 * draws)], medians[int(0.975 * draws) - 1]
-    return Estimate(middle, max(high - middle, middle - low), len(sample))
+    found = sorted(resample(chance) for _ in range(_RESAMPLES))
+    low, high = found[int(0.025 * _RESAMPLES)], found[int(0.975 * _RESAMPLES) - 1]
+    return Estimate(value, max(high - value, value - low), count)
+
+
+def bootstrap_median(sample: Sequence[float]) -> Estimate:
+    """The median, with its 95 % interval."""
+    size = len(sample)
+    return _bootstrap(median(sample), size, lambda chance: median(chance.choices(sample, k=size)))
 
 
 @dataclass(frozen=True)
@@ -95,16 +102,23 @@ def fit(points: Sequence[Tuple[float, float]]) -> Line:
     return Line(slope, intercept, 1.0 if total == 0 else 1 - rest / total)
 
 
-def bootstrap_r_squared(
-    samples: Sequence[Tuple[float, Sequence[float]]], draws: int = 2000
-) -> Tuple[float, float]:
-    """The 95 % interval, by the percentile bootstrap, of the variance that a line through the means explains: repetitions
-    are drawn anew for each x."""
-    chance = random.Random(SEED)
-    found = sorted(
-        fit([(x, mean(chance.choices(ys, k=len(ys)))) for x, ys in samples]).r_squared for _ in range(draws)
+Samples = Sequence[Tuple[float, Sequence[float]]]
+"""For each x, the repetitions of what was measured there."""
+
+
+def fit_means(samples: Samples) -> Line:
+    """Through the means of the repetitions."""
+    return fit([(x, mean(ys)) for x, ys in samples])
+
+
+def bootstrap_r_squared(samples: Samples) -> Estimate:
+    """How much of the variance the line through the means explains, with its 95 % interval: repetitions are drawn anew
+    for each x."""
+    return _bootstrap(
+        fit_means(samples).r_squared,
+        min(len(ys) for _, ys in samples),
+        lambda chance: fit_means([(x, chance.choices(ys, k=len(ys))) for x, ys in samples]).r_squared,
     )
-    return found[int(0.025 * draws)], found[int(0.975 * draws) - 1]
 
 
 Stratum = Tuple[List[float], List[float]]

@@ -3,7 +3,7 @@
 use core::time::Duration;
 use std::collections::BTreeMap;
 
-use portcullis_policy::host::{Host, Level, LogLines, Properties};
+use portcullis_policy::host::{Host, Level};
 use portcullis_policy::{ConfigError, HostError, Worker};
 
 use crate::config::{self, Config};
@@ -116,7 +116,7 @@ pub(crate) fn scope_of(name: Option<&str>, worker: &Worker<'_>) -> String {
     }
 }
 
-fn plugin_name(host: &(impl Properties + LogLines + ?Sized)) -> Vec<u8> {
+fn plugin_name(host: &dyn Host) -> Vec<u8> {
     let problem = match host.property(&["plugin_name"]) {
         Ok(name) if !name.is_empty() => return name,
         Ok(_) => "it is empty".to_owned(),
@@ -150,60 +150,32 @@ fn quota(limit: &config::Limit) -> Quota {
 
 #[cfg(test)]
 mod tests {
-    use core::cell::RefCell;
+    use portcullis_testkit::inprocess::{SharedData, TestHost};
 
     use super::*;
-
-    /// A plugin that has a name, or whose name the host does not tell.
-    struct Plugin {
-        name: Result<&'static str, HostError>,
-        log: RefCell<Vec<(Level, String)>>,
-    }
-
-    impl Plugin {
-        fn new(name: Result<&'static str, HostError>) -> Self {
-            Self { name, log: RefCell::default() }
-        }
-    }
-
-    impl Properties for Plugin {
-        fn property(&self, path: &[&str]) -> Result<Vec<u8>, HostError> {
-            match path {
-                ["plugin_name"] => self.name.map(|name| name.as_bytes().to_vec()),
-                _ => Err(HostError::NotFound),
-            }
-        }
-
-        fn set_property(&self, _: &[&str], _: &[u8]) -> Result<(), HostError> {
-            Err(HostError::BadArgument)
-        }
-    }
-
-    impl LogLines for Plugin {
-        fn log(&self, level: Level, line: &str) {
-            self.log.borrow_mut().push((level, line.to_owned()));
-        }
-    }
 
     #[test]
     fn tells_plugins_apart_by_their_names() {
         for name in ["one", "another"] {
-            let plugin = Plugin::new(Ok(name));
-            assert_eq!(plugin_name(&plugin), name.as_bytes());
-            assert_eq!(plugin.log.into_inner(), []);
+            let host = TestHost::new(SharedData::default());
+            host.name_plugin(name);
+            assert_eq!(plugin_name(&host), name.as_bytes());
+            assert_eq!(host.log_lines(Level::Debug), [""; 0]);
         }
     }
 
     #[test]
     fn warns_of_a_plugin_without_a_name() {
-        for (name, problem) in
-            [(Ok(""), "it is empty"), (Err(HostError::NotFound), "it cannot be read: not found")]
-        {
-            let plugin = Plugin::new(name);
-            assert_eq!(plugin_name(&plugin), b"");
-            let log = plugin.log.into_inner();
+        for (name, problem) in [(Some(""), "it is empty"), (None, "it cannot be read: bad argument")] {
+            let host = TestHost::new(SharedData::default());
+            if let Some(name) = name {
+                host.name_plugin(name);
+            }
+            assert_eq!(plugin_name(&host), b"");
+            let log = host.log_lines(Level::Debug);
+            assert_eq!((&host.log_lines(Level::Warn), &host.log_lines(Level::Error)), (&log, &Vec::new()));
             assert!(
-                matches!(&log[..], [(Level::Warn, line)] if line.contains(problem) && line.contains("`name`")),
+                matches!(&log[..], [line] if line.contains(problem) && line.contains("`name`")),
                 "{log:?}"
             );
         }

@@ -40,12 +40,12 @@ class Lines(unittest.TestCase):
         self.assertAlmostEqual(line.r_squared, 1)
 
     def test_the_bootstrap_sees_how_far_repetitions_are_apart(self):
-        low, high = bootstrap_r_squared([(250, [1000] * 3), (500, [2000] * 3), (1000, [4000] * 3)])
-        self.assertAlmostEqual(low, 1)
-        self.assertAlmostEqual(high, 1)
-        low, high = bootstrap_r_squared([(250, [900, 1100]), (500, [1000, 3000]), (1000, [3900, 4100])])
-        self.assertLess(low, 0.95)
-        self.assertGreater(high, 0.99)
+        same = bootstrap_r_squared([(250, [1000] * 3), (500, [2000] * 3), (1000, [4000] * 3)])
+        self.assertAlmostEqual(same.low, 1)
+        self.assertAlmostEqual(same.high, 1)
+        apart = bootstrap_r_squared([(250, [900, 1100]), (500, [1000, 3000]), (1000, [3900, 4100])])
+        self.assertLess(apart.low, 0.95)
+        self.assertGreater(apart.high, 0.99)
 
     def test_what_is_no_line_explains_less(self):
         self.assertLess(fit([(1, 1), (2, 5), (3, 2), (4, 4)]).r_squared, 0.5)

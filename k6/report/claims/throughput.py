@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from statistics import mean
 from typing import Callable, Dict, List, Optional, Tuple
 
-from lab.estimates import Estimate, Line, bootstrap_r_squared, fit
+from lab.estimates import bootstrap_r_squared, fit_means
 from lab.results import Measurement
 
 from .. import published
@@ -49,23 +48,16 @@ def _by_limit(run: Run, variant: str) -> Tuple[List[Tuple[float, List[float]]], 
     return (found if len({limit for limit, _ in found}) >= 3 else []), used
 
 
-def _r_squared(samples: List[Tuple[float, List[float]]]) -> Tuple[Line, Estimate]:
-    line = fit([(limit, mean(values)) for limit, values in samples])
-    low, high = bootstrap_r_squared(samples)
-    margin = max(line.r_squared - low, high - line.r_squared)
-    return line, Estimate(line.r_squared, margin, min(len(values) for _, values in samples))
-
-
 def linear(run: Run) -> List[Claim]:
     goal = 0.99
     samples, used = _by_limit(run, "policies")
     if not samples:
         return []
-    line, explained = _r_squared(samples)
+    line, explained = fit_means(samples), bootstrap_r_squared(samples)
     beside = ""
     bare, bare_used = _by_limit(run, "bare")
     if bare:
-        beside, used = f"; bare Envoy {_r_squared(bare)[1].value:.4f}", used + bare_used
+        beside, used = f"; bare Envoy {fit_means(bare).r_squared:.4f}", used + bare_used
     margin = f" ± {explained.margin:.4f}" if explained.count > 1 else ""
     return [
         Claim(

@@ -144,6 +144,7 @@ struct State {
     shutdowns_completed: usize,
     metrics: Vec<(String, i64)>,
     log: Vec<(Level, String)>,
+    plugin_name: Option<Vec<u8>>,
     body_delivery: BodyDelivery,
     body_bytes_read: usize,
     reads: Vec<String>,
@@ -182,6 +183,7 @@ impl TestHost {
                 shutdowns_completed: 0,
                 metrics: Vec::new(),
                 log: Vec::new(),
+                plugin_name: None,
                 body_delivery: BodyDelivery::default(),
                 body_bytes_read: 0,
                 reads: Vec::new(),
@@ -281,6 +283,11 @@ impl TestHost {
         state.exchanges.get_mut(&id).expect("exchange").properties.insert(path, value.to_vec());
     }
 
+    /// Gives the plugin a name, which it has none of at first.
+    pub fn name_plugin(&self, name: &str) {
+        self.state.borrow_mut().plugin_name = Some(name.as_bytes().to_vec());
+    }
+
     /// A metric's value; zero if nobody has defined it.
     pub fn metric(&self, name: &str) -> i64 {
         self.state.borrow().metrics.iter().find(|(known, _)| known == name).map_or(0, |(_, value)| *value)
@@ -307,7 +314,8 @@ impl TestHost {
         self.state.borrow().calls_sent
     }
 
-    pub(super) fn log_lines(&self, level: Level) -> Vec<String> {
+    /// The lines of the log, of this level and those above.
+    pub fn log_lines(&self, level: Level) -> Vec<String> {
         let state = self.state.borrow();
         state.log.iter().filter(|(of, _)| *of >= level).map(|(_, line)| line.clone()).collect()
     }
@@ -548,6 +556,10 @@ impl Properties for TestHost {
     fn property(&self, path: &[&str]) -> Result<Vec<u8>, HostError> {
         self.state.borrow_mut().reads.push(path.join("."));
         self.check(Fault::ReadProperty)?;
+        // The plugin's, not an exchange's.
+        if let (["plugin_name"], Some(name)) = (path, &self.state.borrow().plugin_name) {
+            return Ok(name.clone());
+        }
         let path: Vec<String> = path.iter().map(|part| (*part).to_owned()).collect();
         self.focused(|exchange| {
             let given = exchange.properties.get(&path).cloned();

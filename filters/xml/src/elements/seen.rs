@@ -45,7 +45,7 @@ impl SeenName {
     /// How many bytes it has, if it is what `rest` begins with.
     #[inline]
     fn begins(&self, text: &str, rest: &[u8]) -> Option<usize> {
-        // A name that begins within the last eight bytes of a piece is not looked for here: it is read as others are.
+        // Where fewer than eight bytes of the piece are left, nothing is looked for: the name is read as others are.
         let head = u64::from_le_bytes(*rest.first_chunk()?) & self.mask;
         if head != self.head {
             return None;
