@@ -106,12 +106,39 @@ pub(crate) struct Facts {
     pub(crate) guard: Guard,
     pub(crate) identity: Option<Rc<Identity>>,
     pub(crate) outcomes: Vec<Outcome>,
-    pub(crate) original_path: Option<Vec<u8>>,
-    pub(crate) original_length: Option<Vec<u8>>,
+    pub(crate) original_path: Original,
+    pub(crate) original_length: Original,
     /// What the response tells of quotas, by the field that tells it.
     pub(crate) quotas_told: Vec<(&'static str, QuotaLeft)>,
     /// The request's body, as far as a policy has read it for others.
     pub(crate) document: Option<SharedDocument>,
+}
+
+/// What a request header was before a policy changed it.
+#[derive(Debug, Default)]
+pub(crate) enum Original {
+    /// It is as it came.
+    #[default]
+    Unchanged,
+    /// It had this value, or was not there.
+    Was(Option<Vec<u8>>),
+}
+
+impl Original {
+    /// Remembers what is about to change, unless that is not what came.
+    fn keep(&mut self, name: &str, headers: &HeaderList) {
+        if matches!(self, Self::Unchanged) {
+            *self = Self::Was(headers.first(name).map(<[u8]>::to_vec));
+        }
+    }
+
+    /// The value that came.
+    fn of<'a>(&'a self, name: &str, headers: Option<&'a HeaderList>) -> Option<&'a [u8]> {
+        match self {
+            Self::Unchanged => headers?.first(name),
+            Self::Was(value) => value.as_deref(),
+        }
+    }
 }
 
 /// Whether the request's headers still have what only policies may set.
@@ -132,8 +159,8 @@ impl Facts {
         self.request = None;
         self.guard = Guard::Off;
         self.identity = None;
-        self.original_path = None;
-        self.original_length = None;
+        self.original_path = Original::Unchanged;
+        self.original_length = Original::Unchanged;
         self.outcomes.clear();
         self.quotas_told.clear();
         self.document = None;
@@ -208,20 +235,9 @@ impl Exchange<'_> {
     /// # Errors
     /// The host's refusal.
     pub fn set_request_header(&mut self, name: &str, value: &[u8]) -> Result<(), HostError> {
-        if name == ":path" || name == "content-length" {
-            // Else what came would be lost.
-            let _ = self.request_headers();
-        }
+        self.keep_original(name);
         self.platform.set_header(HeaderMap::RequestHeaders, name, value)?;
         if let Some(headers) = &mut self.facts.request {
-            let original = match name {
-                ":path" => Some(&mut self.facts.original_path),
-                "content-length" => Some(&mut self.facts.original_length),
-                _ => None,
-            };
-            if let Some(original) = original.filter(|original| original.is_none()) {
-                *original = headers.first(name).map(<[u8]>::to_vec);
-            }
             headers.set(name, value);
         }
         Ok(())
@@ -235,6 +251,7 @@ impl Exchange<'_> {
         if !self.request_headers()?.contains(name) {
             return Ok(());
         }
+        self.keep_original(name);
         self.platform.remove_header(HeaderMap::RequestHeaders, name)?;
         if let Some(headers) = &mut self.facts.request {
             headers.remove(name);
@@ -258,6 +275,9 @@ impl Exchange<'_> {
     /// # Errors
     /// The host's refusal.
     pub fn add_header(&mut self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
+        if map == HeaderMap::RequestHeaders {
+            self.keep_original(name);
+        }
         self.platform.add_header(map, name, value)?;
         if let (HeaderMap::RequestHeaders, Some(headers)) = (map, &mut self.facts.request) {
             headers.add(name, value);
@@ -276,15 +296,27 @@ impl Exchange<'_> {
         }
     }
 
+    /// Remembers what this request header is, if that is asked for later and a policy is about to change it.
+    fn keep_original(&mut self, name: &str) {
+        if !matches!(name, ":path" | "content-length") {
+            return;
+        }
+        // Else what came would be lost.
+        let _ = self.request_headers();
+        let Some(headers) = &self.facts.request else { return };
+        let original =
+            if name == ":path" { &mut self.facts.original_path } else { &mut self.facts.original_length };
+        original.keep(name, headers);
+    }
+
     /// The request's `:path` as it came, query included, even if a policy has changed it since.
     pub fn original_path(&self) -> Option<&[u8]> {
-        self.facts.original_path.as_deref().or_else(|| self.facts.request.as_ref()?.first(":path"))
+        self.facts.original_path.of(":path", self.facts.request.as_ref())
     }
 
     /// The request's `content-length` as it came, even if a policy has put another body in the place of the one that came.
     pub fn original_length(&self) -> Option<&[u8]> {
-        let known = || self.facts.request.as_ref()?.first("content-length");
-        self.facts.original_length.as_deref().or_else(known)
+        self.facts.original_length.of("content-length", self.facts.request.as_ref())
     }
 
     /// Who the caller is, if a policy has established it.

@@ -213,6 +213,29 @@ fn the_length_that_came_is_that_of_the_headers_if_nobody_has_set_another() {
     assert_eq!(worker.log_lines(Level::Info), ["3", "none"]);
 }
 
+#[test]
+fn the_length_that_came_outlives_its_header_and_is_not_one_that_a_policy_sets_or_adds() {
+    let editor = on_request(|exchange| {
+        exchange.remove_request_header("content-length").unwrap();
+        let removed = text(exchange.original_length());
+        exchange.set_request_header("content-length", b"5").unwrap();
+        let set = text(exchange.original_length());
+        exchange.remove_request_header("content-length").unwrap();
+        exchange.add_header(HeaderMap::RequestHeaders, "content-length", b"7").unwrap();
+        format!("{removed} {set} {}", text(exchange.original_length()))
+    });
+    let adds = on_request(|exchange| {
+        exchange.add_header(HeaderMap::RequestHeaders, "content-length", b"7").unwrap();
+        text(exchange.original_length())
+    });
+    for (policy, told) in [(editor, ["3 3 3", "none none none"]), (adds, ["3", "none"])] {
+        let mut worker = worker([policy]);
+        worker.request([(":path", "/"), ("content-length", "3")]);
+        worker.request([(":path", "/")]);
+        assert_eq!(worker.log_lines(Level::Info), told);
+    }
+}
+
 fn told(exchange: &Exchange<'_>) -> String {
     let left =
         |field| exchange.quota_told(field).map_or(String::from("-"), |left| left.remaining.to_string());
