@@ -141,7 +141,8 @@ fn type_of(property: &Value, queue: &mut Vec<String>) -> String {
         return link;
     }
     if let Some(items) = property.get("items") {
-        return format!("list of {}", type_of(items, queue));
+        let count = bounds(property, "minItems", "maxItems").map(|bounds| format!(", {bounds} of them"));
+        return format!("list of {}{}", type_of(items, queue), count.unwrap_or_default());
     }
     if let Some(values) = property.get("additionalProperties").filter(|values| values.is_object()) {
         return format!("map of {}", type_of(values, queue));
@@ -152,11 +153,8 @@ fn type_of(property: &Value, queue: &mut Vec<String>) -> String {
     {
         return type_of(choice, queue);
     }
-    match property.get("type") {
-        Some(Value::String(name)) => match (property.get("minimum"), property.get("maximum")) {
-            (Some(minimum), Some(maximum)) => format!("{name}, {minimum} to {maximum}"),
-            _ => name.clone(),
-        },
+    let name = match property.get("type") {
+        Some(Value::String(name)) => name.clone(),
         Some(Value::Array(names)) => names
             .iter()
             .filter_map(Value::as_str)
@@ -164,6 +162,20 @@ fn type_of(property: &Value, queue: &mut Vec<String>) -> String {
             .collect::<Vec<_>>()
             .join(" or "),
         _ => "any".to_owned(),
+    };
+    match bounds(property, "minimum", "maximum") {
+        Some(bounds) if property.get("maximum").is_some() => format!("{name}, {bounds}"),
+        _ => name,
+    }
+}
+
+/// `1 to 8`, `at least 1` or `at most 8`, by what the schema says under these names.
+fn bounds(property: &Value, least: &str, most: &str) -> Option<String> {
+    match (property.get(least), property.get(most)) {
+        (Some(least), Some(most)) => Some(format!("{least} to {most}")),
+        (Some(least), None) => Some(format!("at least {least}")),
+        (None, Some(most)) => Some(format!("at most {most}")),
+        (None, None) => None,
     }
 }
 

@@ -33,11 +33,12 @@ pub struct Config {
     /// How requests are counted.
     #[serde(default)]
     pub algorithm: Algorithm,
-    /// How many requests may come in how much time, for each key: 1 to 8 limits with different periods. All must have
-    /// quota; a request counts against all of them or, when it is refused, against none.
+    /// How many requests may come in how much time, for each key: limits with different periods. All must have quota; a
+    /// request counts against all of them or, when it is refused, against none.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 8)))]
     pub limits: Vec<Limit>,
-    /// Other limits for callers of a tier, by its name. Each of these tiers is counted apart from the others and from
-    /// callers without such a tier.
+    /// Other limits for callers of a tier, by its name of 1 to 256 bytes. Each of these tiers is counted apart from the
+    /// others and from callers without such a tier.
     #[serde(default)]
     pub tiers: BTreeMap<String, Tier>,
     /// Which headers tell the client of its quota, on responses and on refusals.
@@ -161,6 +162,7 @@ pub struct Limit {
 #[serde(deny_unknown_fields)]
 pub struct Tier {
     /// The limits, as above.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1, max = 8)))]
     pub limits: Vec<Limit>,
 }
 
