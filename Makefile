@@ -54,7 +54,7 @@ backends: setup
 	@cargo build --quiet $(CARGO_FLAGS) --profile native -p portcullis-backends
 
 .PHONY: run
-run: ## Run the gateway with its backends and show its access log; PORT, ADMIN_PORT, AUTH_PORT, ECHO_PORT
+run: ## Run a gateway with its backends and show its access log; SCENARIO (a folder of envoy-config), PORT, ADMIN_PORT …
 	@envoy-config/run --check-ports
 	@$(MAKE) build backends >&2
 	@envoy-config/run

@@ -5,6 +5,7 @@ import http.server
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 import threading
@@ -20,6 +21,7 @@ START_SECONDS = 30
 
 # The ports in the configurations.
 GATEWAY, ADMIN, ECHO, AUTH = 10000, 9901, 8081, 8082
+TLS = {"rsa-2048": 10443, "rsa-4096": 10444, "p-256": 10445}
 
 
 class Service:
@@ -92,7 +94,7 @@ def auth():
 class Envoy(Service):
     """Envoy with a configuration whose ports are replaced, and texts in it if need be."""
 
-    def __init__(self, config, directory, ports, texts=(), cwd=ROOT):
+    def __init__(self, config, directory, ports, texts=()):
         text = (ROOT / config).read_text(encoding="utf-8")
         for old, new in texts:
             if old not in text:
@@ -106,7 +108,7 @@ class Envoy(Service):
         rendered.write_text(text, encoding="utf-8")
         self._log = Path(directory) / "envoy.log"
         command = [envoy_binary(), "--disable-hot-restart", "--concurrency", "1", "--log-level", "warn"]
-        super().__init__([*command, "--log-path", str(self._log), "-c", str(rendered)], self._wait, cwd=cwd)
+        super().__init__([*command, "--log-path", str(self._log), "-c", str(rendered)], self._wait, cwd=ROOT)
 
     @property
     def url(self):
@@ -122,6 +124,50 @@ class Envoy(Service):
             except (OSError, urllib.error.HTTPError):
                 time.sleep(0.1)
         raise RuntimeError(f"Envoy does not start:\n{self._log.read_text(encoding='utf-8')}")
+
+
+class Demo:
+    """What `make run` starts for a folder of envoy-config, on ports of its own."""
+
+    # By the number in the configuration, the variable that changes it.
+    PORTS = {
+        GATEWAY: "PORT", ADMIN: "ADMIN_PORT", ECHO: "ECHO_PORT", AUTH: "AUTH_PORT", 8083: "LIMITS_PORT",
+        10443: "RSA_2048_PORT", 10444: "RSA_4096_PORT", 10445: "P_256_PORT",
+    }  # fmt: skip
+
+    def __init__(self, scenario):
+        ports = dict(zip(self.PORTS, free_ports(len(self.PORTS))))
+        variables = {self.PORTS[default]: str(port) for default, port in ports.items()}
+        self.url = f"http://127.0.0.1:{ports[GATEWAY]}"
+        self.upstream = f"http://127.0.0.1:{ports[ECHO]}"
+        self.tls = {key: f"https://127.0.0.1:{ports[port]}" for key, port in TLS.items()}
+        self._process = subprocess.Popen(
+            [ROOT / "envoy-config/run"], env={**os.environ, **variables, "SCENARIO": scenario}, text=True,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+        )  # fmt: skip
+
+    def __enter__(self):
+        said = []
+        for line in self._process.stderr:
+            said.append(line)
+            if "stops everything" in line:
+                # Envoy's complaints, if there are some, must not fill the pipe.
+                self._reader = threading.Thread(target=self._process.stderr.read)
+                self._reader.start()
+                return self
+        self._process.communicate()
+        raise RuntimeError(f"envoy-config/run does not start:\n{''.join(said)}")
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def stop(self):
+        """Ends it as Ctrl-C does; its exit status."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+        self._reader.join()
+        self._process.stderr.close()
+        return self._process.wait()
 
 
 class Transformer:
