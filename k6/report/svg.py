@@ -197,7 +197,7 @@ class _Drawing:
                 parts.append(
                     f'<rect class="fill {series.style}" x="{_LEFT}" y="{y - 9}" width="10" height="10" rx="2"/>'
                 )
-            fitted = _fitted(series.title, WIDTH - _LEFT - 20, 7.2)
+            fitted = _fitted(series.title, WIDTH - _LEFT - 20, 11.5)
             parts.append(f'<text class="key" x="{_LEFT + 16}" y="{y}"{fitted}>{escape(series.title)}</text>')
         return parts
 
@@ -206,13 +206,27 @@ def _head(title: str, height: float) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" class="chart" role="img" '
         f'aria-label="{escape(title, quote=True)}"><rect class="paper" width="{WIDTH}" height="{height:.0f}"/>'
-        f'<text class="title" x="10" y="18"{_fitted(title, WIDTH - 20, 8.6)}>{escape(title)}</text>'
+        f'<text class="title" x="10" y="18"{_fitted(title, WIDTH - 20, 13 * _BOLD)}>{escape(title)}</text>'
     )
 
 
-def _fitted(text: str, room: float, letter: float) -> str:
-    """Squeezes a text that would be too long, at that width of an average letter."""
-    return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"' if len(text) * letter > room else ""
+def _fitted(text: str, room: float, size: float) -> str:
+    """Squeezes a text that would be too long in this size."""
+    return f' textLength="{room:.0f}" lengthAdjust="spacingAndGlyphs"' if _width(text) * size > room else ""
+
+
+def _width(text: str) -> float:
+    """How wide a text is at the most, in units of its font's size: as in DejaVu Sans, which is wider than most."""
+    return sum(_WIDTHS.get(letter, 0.69 if letter.isupper() else 0.62) for letter in text)
+
+
+# Of the letters that are much narrower or wider than most.
+_WIDTHS = {
+    **dict.fromkeys("ijl'", 0.28),
+    **dict.fromkeys(" .,:;/-()|frt", 0.39),
+    **dict.fromkeys("mwMW%", 0.95),
+}
+_BOLD = 1.13
 
 
 def _line(style: str, x1: float, y1: float, x2: float, y2: float) -> str:
