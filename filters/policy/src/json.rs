@@ -28,6 +28,25 @@ pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
     out.push(b'"');
 }
 
+/// Appends these texts as a JSON array of strings, of at most `limit` bytes of input in all, a separator after each of
+/// them included: the text that goes beyond is cut as [`write_string`] does, and one string `…` stands for the rest.
+pub fn write_strings<'a>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'a [u8]>, limit: usize) {
+    out.push(b'[');
+    let mut left = limit;
+    for (at, text) in texts.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        if left == 0 {
+            out.extend_from_slice("\"…\"".as_bytes());
+            break;
+        }
+        write_string(out, text, left);
+        left = left.saturating_sub(text.len().saturating_add(1));
+    }
+    out.push(b']');
+}
+
 /// Whether a character would let a text look like something else: control characters (C0, DEL and C1, which terminals
 /// obey), the line separators U+2028 and U+2029, those that change the direction of text (Unicode Standard Annex #9), and
 /// those that are not shown at all.
@@ -105,6 +124,25 @@ mod tests {
         let mut out = Vec::new();
         write_string(&mut out, bytes, limit);
         String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn texts_share_the_limit() {
+        for (texts, limit, expected) in [
+            (&[][..], 9, "[]"),
+            (&["ab", "cd"][..], 9, r#"["ab","cd"]"#),
+            (&["ab", "cd"][..], 6, r#"["ab","cd"]"#),
+            (&["ab", "cd"][..], 5, r#"["ab","cd"]"#),
+            (&["ab", "cd"][..], 4, r#"["ab","c…"]"#),
+            (&["ab", "cd", "ef"][..], 4, r#"["ab","c…","…"]"#),
+            (&["ab", "cd"][..], 3, r#"["ab","…"]"#),
+            (&["ab", "cd"][..], 0, r#"["…"]"#),
+            (&["", "", "", ""][..], 2, r#"["","","…"]"#),
+        ] {
+            let mut out = Vec::new();
+            write_strings(&mut out, texts.iter().map(|text| text.as_bytes()), limit);
+            assert_eq!(String::from_utf8(out).unwrap(), expected, "{texts:?} {limit}");
+        }
     }
 
     #[test]

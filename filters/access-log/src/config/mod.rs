@@ -39,8 +39,9 @@ pub struct Config {
     /// What becomes of the query string of paths and of URLs in headers; it often holds personal data and sometimes
     /// secrets.
     pub query: Query,
-    /// The longest text that a field may hold, in bytes as they came; what is longer is cut and ends in `…`. From 16
-    /// to 16384. Bodies have limits of their own.
+    /// The longest text that a field may hold, in bytes as they came; what is longer is cut and ends in `…`. The texts of a
+    /// list count together, each with a byte that separates it from the next. From 16 to 16384. Bodies have limits of
+    /// their own.
     #[cfg_attr(feature = "schema", schemars(range(min = 16, max = 16_384)))]
     pub max_field_bytes: u32,
     /// Where lines go. An empty list turns the log off.
