@@ -152,6 +152,10 @@ fn double(out: &mut Vec<u8>, number: f64) {
         number if number.is_nan() => "\"NaN\"",
         f64::INFINITY => "\"Infinity\"",
         f64::NEG_INFINITY => "\"-Infinity\"",
+        // Hundreds of digits are not what every parser takes.
+        number if number != 0.0 && !(1e-5..1e16).contains(&number.abs()) => {
+            return drop(write!(out, "\"doubleValue\":{number:e}"));
+        }
         number => return drop(write!(out, "\"doubleValue\":{number}")),
     };
     out.extend_from_slice(b"\"doubleValue\":");
@@ -165,6 +169,29 @@ mod tests {
 
     use super::super::record::Severity;
     use super::*;
+
+    #[test]
+    fn numbers_are_as_short_as_they_can_be() {
+        for (number, expected) in [
+            (0.0, "0"),
+            (-0.0, "-0"),
+            (0.5, "0.5"),
+            (-3.0, "-3"),
+            (1e-5, "0.00001"),
+            (9e-6, "9e-6"),
+            (9_999_999_999_999_998.0, "9999999999999998"),
+            (1e16, "1e16"),
+            (f64::MAX, "1.7976931348623157e308"),
+            (f64::MIN, "-1.7976931348623157e308"),
+            (f64::MIN_POSITIVE, "2.2250738585072014e-308"),
+        ] {
+            let mut out = Vec::new();
+            double(&mut out, number);
+            let text = String::from_utf8(out).unwrap();
+            assert_eq!(text.strip_prefix("\"doubleValue\":"), Some(expected));
+            assert_eq!(serde_json::from_str::<f64>(expected).unwrap(), number);
+        }
+    }
 
     /// How this line fits a record of so many bytes, and what is written of it.
     fn written(body: &[u8], limit: usize) -> (Fit, usize, Option<String>) {
