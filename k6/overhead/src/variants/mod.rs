@@ -139,6 +139,11 @@ pub fn all(peers: Peers) -> Vec<Variant> {
             "client-id and rate-limit, one chain",
             with(&[ours::chain(&[&client_id, &counted])]),
         ),
+        variant(
+            "chain-native-log",
+            "the same, and a native JSON access log that prints what they report",
+            with(&[ours::chain(&[&client_id, &counted])]).merge_connection_manager(native::report_log()),
+        ),
         routing(
             "transport-routing",
             "content-router, by an HTTP header",

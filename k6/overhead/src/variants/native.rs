@@ -57,13 +57,30 @@ pub(super) fn header_routes() -> [Value; 2] {
 
 /// The fields of our own log line, as far as Envoy has them.
 pub(super) fn json_log() -> Value {
-    file_log(&json!({"json_format": {
+    file_log(&json!({"json_format": own_fields()}))
+}
+
+/// The same, and what client-id and rate-limit have reported in the filter state.
+pub(super) fn report_log() -> Value {
+    let mut fields = own_fields();
+    for (name, state) in [
+        ("client_id", "client_id"),
+        ("client_id_outcome", "client-id.outcome"),
+        ("rate_limit_outcome", "rate-limit.outcome"),
+    ] {
+        fields[name] = format!("%FILTER_STATE(wasm.portcullis.{state}:PLAIN)%").into();
+    }
+    file_log(&json!({"json_format": fields}))
+}
+
+fn own_fields() -> Value {
+    json!({
         "time": "%START_TIME%", "method": "%REQ(:METHOD)%", "path": "%REQ(:PATH)%",
         "protocol": "%PROTOCOL%", "status": "%RESPONSE_CODE%", "duration_ms": "%DURATION%",
         "bytes_in": "%BYTES_RECEIVED%", "bytes_out": "%BYTES_SENT%", "upstream": "%UPSTREAM_HOST%",
         "request_id": "%REQ(X-REQUEST-ID)%", "flags": "%RESPONSE_FLAGS%",
         "details": "%RESPONSE_CODE_DETAILS%",
-    }}))
+    })
 }
 
 /// The line that access-log has left in the filter state.
