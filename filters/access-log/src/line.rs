@@ -1,5 +1,7 @@
 //! Writing the line.
 
+use std::borrow::Cow;
+
 use portcullis_policy::time::Timestamp;
 use portcullis_policy::{Outcome, json};
 
@@ -159,9 +161,9 @@ impl ObjectWriter<'_> {
             return;
         }
         self.name("outcomes");
-        let known: Vec<String> = outcomes.iter().map(ToString::to_string).collect();
+        let known = outcomes.iter().map(|outcome| Cow::from(outcome.to_string().into_bytes()));
         let reported = reported.into_iter().flat_map(|reported| reported.split(|byte| *byte == b','));
-        json::write_strings(self.out, known.iter().map(String::as_bytes).chain(reported), self.limit);
+        json::write_strings(self.out, known.chain(reported.map(Cow::from)), self.limit);
     }
 }
 

@@ -30,7 +30,7 @@ pub fn write_string(out: &mut Vec<u8>, bytes: &[u8], limit: usize) {
 
 /// Appends these texts as a JSON array of strings, of at most `limit` bytes of input in all, a separator after each of
 /// them included: the text that goes beyond is cut as [`write_string`] does, and one string `…` stands for the rest.
-pub fn write_strings<'a>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'a [u8]>, limit: usize) {
+pub fn write_strings<T: AsRef<[u8]>>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = T>, limit: usize) {
     out.push(b'[');
     let mut left = limit;
     for (at, text) in texts.into_iter().enumerate() {
@@ -41,6 +41,7 @@ pub fn write_strings<'a>(out: &mut Vec<u8>, texts: impl IntoIterator<Item = &'a 
             out.extend_from_slice("\"…\"".as_bytes());
             break;
         }
+        let text = text.as_ref();
         write_string(out, text, left);
         left = left.saturating_sub(text.len().saturating_add(1));
     }
@@ -140,7 +141,7 @@ mod tests {
             (&["", "", "", ""][..], 2, r#"["","","…"]"#),
         ] {
             let mut out = Vec::new();
-            write_strings(&mut out, texts.iter().map(|text| text.as_bytes()), limit);
+            write_strings(&mut out, texts, limit);
             assert_eq!(String::from_utf8(out).unwrap(), expected, "{texts:?} {limit}");
         }
     }

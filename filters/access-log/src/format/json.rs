@@ -176,7 +176,7 @@ fn write_value(out: &mut Vec<u8>, value: Value<'_>, style: Style) -> Written {
         Value::Missing => out.extend_from_slice(b"null"),
         Value::Text(text) => json::write_string(out, &text, style.limit),
         Value::Number(number) => drop(write!(out, "{number}")),
-        Value::List(texts) => json::write_strings(out, texts.iter().map(String::as_bytes), style.limit),
+        Value::List(texts) => json::write_strings(out, texts, style.limit),
         // What another filter has set is no longer than it has made it, and may not break the line.
         Value::Json(value) => {
             let text = value.to_string();
