@@ -2,6 +2,8 @@
 
 use core::ops::Range;
 
+use crate::spelling;
+
 /// Header fields in order, duplicates included. Names are lower-case, as HTTP/2 (RFC 9113, section 8.2) has
 /// them and as Envoy gives them for HTTP/1.1 too; values are bytes, for nothing guarantees that they are UTF-8.
 ///
@@ -68,6 +70,13 @@ impl HeaderList {
     /// The values of all fields of this (lower-case) name, in order.
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.iter().filter(move |(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
+    }
+
+    /// The values of all fields that some reader takes for this name, in order.
+    pub fn all_spellings<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+        self.iter()
+            .filter(move |(field, _)| spelling::is_same(field, name.as_bytes()))
+            .map(|(_, value)| value)
     }
 
     /// The value of the first field of this (lower-case) name.
@@ -184,13 +193,10 @@ pub fn is_token(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
-/// Whether only the suite may use this name of a header or a trailer: it begins with `x-portcullis-`. An underscore
-/// counts as a hyphen, for an upstream behind CGI or WSGI cannot tell them apart. Names are in lower case here.
+/// Whether only the suite may use this name of a header or a trailer: some reader takes its beginning for
+/// `x-portcullis-`.
 pub fn is_reserved(name: &[u8]) -> bool {
-    const PREFIX: &[u8] = b"x-portcullis-";
-    name.get(..PREFIX.len()).is_some_and(|head| {
-        head.iter().zip(PREFIX).all(|(byte, own)| byte == own || (*byte == b'_' && *own == b'-'))
-    })
+    spelling::begins_with(name, b"x-portcullis-")
 }
 
 /// The policy of the suite that sets the header of this (lower-case) name, if one does. All names that begin with
@@ -213,11 +219,11 @@ mod tests {
     #[test]
     fn reserves_the_suite_s_names_in_all_spellings_that_upstreams_take_for_them() {
         for name in
-            ["x-portcullis-client-id", "x_portcullis_client_id", "x-portcullis_unverified", "x-portcullis-"]
+            ["x-portcullis-client-id", "x_portcullis_client_id", "x.portcullis~client!id", "x-portcullis-"]
         {
             assert!(is_reserved(name.as_bytes()), "{name}");
         }
-        for name in ["", "x-portcullis", "x-portcullisx", "my-x-portcullis-a", "x.portcullis.a"] {
+        for name in ["", "x-portcullis", "x-portcullisx", "my-x-portcullis-a", "xportcullis-a"] {
             assert!(!is_reserved(name.as_bytes()), "{name}");
         }
     }
@@ -268,6 +274,13 @@ mod tests {
         assert_eq!(list.first(":path"), Some(&b"/a"[..]));
         assert_eq!(list.all("x").collect::<Vec<_>>(), [&b"\xff\x00"[..], b""]);
         assert_eq!(list.first("z"), None);
+    }
+
+    #[test]
+    fn finds_a_name_in_all_its_spellings() {
+        let list: HeaderList = [("x-a", "1"), ("x_a", "2"), ("x-b", "3"), ("x.a", "4")].into_iter().collect();
+        assert_eq!(list.all_spellings("x-a").collect::<Vec<_>>(), [b"1", b"2", b"4"]);
+        assert_eq!(list.all("x-a").collect::<Vec<_>>(), [b"1"]);
     }
 
     #[test]

@@ -17,6 +17,7 @@ pub mod protobuf;
 pub mod protobuf_struct;
 pub mod reply;
 pub mod scope;
+pub mod spelling;
 pub mod target;
 pub mod time;
 

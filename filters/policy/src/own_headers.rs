@@ -5,6 +5,7 @@ use crate::headers::{HeaderList, is_reserved, suite_owner};
 use crate::host::{Direction, HeaderMap, HostError, Level, Platform};
 use crate::reply::Reply;
 use crate::slot::Arrival;
+use crate::spelling;
 
 /// The request headers that the policies of a chain set for the upstream, or for Envoy's routes. What clients send
 /// under these names is removed before any policy of the chain sees it, and so is every other reserved name, unless
@@ -13,13 +14,12 @@ use crate::slot::Arrival;
 /// A chain whose policies set none removes none, and reads no headers for it.
 #[derive(Debug, Default)]
 pub(crate) struct OwnHeaders {
-    /// In lower case, with hyphens for underscores.
-    names: Vec<Vec<u8>>,
+    names: Vec<String>,
 }
 
 impl OwnHeaders {
     pub(crate) fn add(&mut self, names: Vec<String>) {
-        self.names.extend(names.iter().map(|name| canonical(name.as_bytes()).collect::<Vec<_>>()));
+        self.names.extend(names);
     }
 
     pub(crate) fn is_empty(&self) -> bool {
@@ -57,10 +57,9 @@ impl OwnHeaders {
             .collect()
     }
 
-    /// Whether a policy of the chain sets this header, however it is spelled: an upstream behind CGI or WSGI cannot tell
-    /// underscores from hyphens.
+    /// Whether some reader takes this name for that of a header that a policy of the chain sets.
     fn owns(&self, name: &[u8]) -> bool {
-        self.names.iter().any(|own| own.len() == name.len() && canonical(name).eq(own.iter().copied()))
+        self.names.iter().any(|own| spelling::is_same(name, own.as_bytes()))
     }
 }
 
@@ -101,10 +100,6 @@ pub fn outcome_property(policy: &str) -> String {
     format!("portcullis.{policy}.outcome")
 }
 
-fn canonical(name: &[u8]) -> impl Iterator<Item = u8> {
-    name.iter().map(|byte| if *byte == b'_' { b'-' } else { byte.to_ascii_lowercase() })
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -114,10 +109,10 @@ mod tests {
         let mut own = OwnHeaders::default();
         assert!(own.is_empty() && !own.owns(b"x-route"));
         own.add(vec!["X-My_Route".to_owned()]);
-        for name in ["x-my-route", "x_my_route", "x-my_route"] {
+        for name in ["x-my-route", "x_my_route", "x.my~route"] {
             assert!(own.owns(name.as_bytes()), "{name}");
         }
-        for name in ["", "x-my-route-", "x-my-rout", "xx-my-route", "x.my.route"] {
+        for name in ["", "x-my-route-", "x-my-rout", "xx-my-route", "xamybroute"] {
             assert!(!own.owns(name.as_bytes()), "{name}");
         }
     }

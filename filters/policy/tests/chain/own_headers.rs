@@ -69,10 +69,12 @@ fn upstream(worker: &Worker, id: portcullis_policy::ExchangeId) -> Vec<String> {
     fields.map(|(name, value)| format!("{}={}", text(name), text(value))).collect()
 }
 
-const FORGED: [(&str, &str); 8] = [
+const FORGED: [(&str, &str); 10] = [
     (":path", "/"),
     ("x-route", "forged"),
     ("x_route", "forged"),
+    ("x.route", "forged"),
+    ("x~portcullis!client'id", "forged"),
     ("x-portcullis-client-id", "forged"),
     ("x_portcullis_route", "forged"),
     ("x-portcullis-anything", "forged"),
@@ -107,6 +109,7 @@ fn what_one_policy_of_a_chain_sets_the_next_does_not_take_away() {
             "x-route=again",
             "x-route=forged",
             "x-router=own",
+            "x.route=forged",
             "x_route=forged"
         ]
     );
@@ -122,7 +125,7 @@ fn what_an_earlier_filter_of_the_suite_has_set_stays_and_what_it_has_not_goes() 
         (
             Some("client-id"),
             "x-portcullis-client-id",
-            &["x-route=forged", "x_route=forged", "x-route=again", "x-router=own"],
+            &["x-route=forged", "x_route=forged", "x.route=forged", "x-route=again", "x-router=own"],
         ),
     ] {
         let owns: &'static [&'static str] =
