@@ -1,18 +1,23 @@
 //! Asking the auth service about one pair of credentials at a time.
 
+mod doubt;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::time::Duration;
 
+use portcullis_policy::call_out::{NotSent, says_overload};
 use portcullis_policy::host::{CallOut, CallToken, Host};
 use portcullis_policy::time::Timestamp;
 use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostError, Identity, Worker};
 
 use crate::cache::{Cache, Key};
-use crate::config::{IdentityHeaders, PerRequest};
+use crate::config::{IdentityHeaders, OnOutage, PerRequest};
 use crate::credentials::{Credentials, basic, is_identifier, is_label};
 use crate::decision::{Decision, Denial, Outage, Released, Verification};
 use crate::metrics::Metrics;
+
+use doubt::{Doubt, Leniency};
 
 /// How much longer than the call-out's own timeout an answer is waited for. The host reports timeouts by itself;
 /// this is for answers that get lost on the way, so that no request waits for ever.
@@ -27,6 +32,7 @@ pub(crate) struct AuthService {
     by_token: BTreeMap<CallToken, Key>,
     waiting: BTreeMap<ExchangeId, Key>,
     max_waiting: usize,
+    doubt: Doubt,
 }
 
 /// Where and how to ask.
@@ -41,11 +47,18 @@ struct Inquiry {
     waiters: BTreeSet<ExchangeId>,
     deadline: Timestamp,
     retries_left: u8,
+    /// Why it has no answer, while it is not clear yet whether the service is out.
+    failed: Option<Outage>,
 }
 
 impl AuthService {
-    pub(crate) fn new(config: PerRequest, cache: Cache, max_waiting: u32) -> Self {
+    pub(crate) fn new(config: PerRequest, cache: Cache, max_waiting: u32, on_outage: OnOutage) -> Self {
+        let leniency = match on_outage {
+            OnOutage::Closed if !cache.serves_stale() => Leniency::None,
+            OnOutage::Closed | OnOutage::Open => Leniency::Some,
+        };
         Self {
+            doubt: Doubt::new(leniency),
             endpoint: Endpoint { timeout: Duration::from_millis(config.timeout_ms.into()), config },
             cache,
             inquiries: BTreeMap::new(),
@@ -86,12 +99,13 @@ impl AuthService {
                 let waiters = BTreeSet::from([exchange.id()]);
                 let deadline = now.after(self.endpoint.answer_within());
                 let retries_left = self.endpoint.config.retries;
-                self.inquiries.insert(key, Inquiry { token, credentials, waiters, deadline, retries_left });
+                let inquiry = Inquiry { token, credentials, waiters, deadline, retries_left, failed: None };
+                self.inquiries.insert(key, inquiry);
                 self.by_token.insert(token, key);
                 self.waiting.insert(exchange.id(), key);
                 Verification::Pending
             }
-            Err(_) => self.without_answer(&key, Outage::Unreachable, now, exchange.host(), metrics),
+            Err(error) => self.without_answer(&key, not_sent(error), now, exchange.host(), metrics),
         }
     }
 
@@ -104,28 +118,36 @@ impl AuthService {
         metrics: &Metrics,
     ) -> Vec<Released> {
         let now = worker.host().now();
+        if self.doubt.is_asked_by(reply.token) {
+            let answer = self.endpoint.read(reply, doubt::ID, worker.host());
+            return self.hear_of_doubt(answer, now, worker, metrics);
+        }
         let Some(key) = self.by_token.remove(&reply.token) else {
             return Vec::new();
         };
         let Some(inquiry) = self.inquiries.get_mut(&key) else {
             return Vec::new();
         };
-        let answer = self.endpoint.read(reply, &inquiry.credentials.id, worker.host());
+        let mut answer = self.endpoint.read(reply, &inquiry.credentials.id, worker.host());
         if let Err(NoAnswer::BrokenOff(outage)) = answer
             && inquiry.retries_left > 0
-            && let Ok(token) = self.endpoint.ask(&inquiry.credentials, |call| worker.host().call_out(call))
         {
-            if let Some(counter) = metrics.outage(outage) {
-                counter.increment(worker.host());
+            match self.endpoint.ask(&inquiry.credentials, |call| worker.host().call_out(call)) {
+                Ok(token) => {
+                    if let Some(counter) = metrics.outage(outage) {
+                        counter.increment(worker.host());
+                    }
+                    metrics.auth_calls.increment(worker.host());
+                    inquiry.token = token;
+                    inquiry.retries_left = inquiry.retries_left.saturating_sub(1);
+                    inquiry.deadline = now.after(self.endpoint.answer_within());
+                    self.by_token.insert(token, key);
+                    return Vec::new();
+                }
+                Err(error) => answer = Err(NoAnswer::Final(not_sent(error))),
             }
-            metrics.auth_calls.increment(worker.host());
-            inquiry.token = token;
-            inquiry.retries_left = inquiry.retries_left.saturating_sub(1);
-            inquiry.deadline = now.after(self.endpoint.answer_within());
-            self.by_token.insert(token, key);
-            return Vec::new();
         }
-        let verification = match answer {
+        match answer {
             Ok(decision) => {
                 match decision {
                     Decision::Admit(_) => metrics.auth_admitted,
@@ -133,29 +155,33 @@ impl AuthService {
                 }
                 .increment(worker.host());
                 self.cache.remember(key, &decision, now, worker.host());
-                Verification::Decided(decision)
+                let mut released = self.settle(&key, &Verification::Decided(decision));
+                released.extend(self.dispel_doubt(now, worker.host(), metrics));
+                released
             }
             Err(NoAnswer::BrokenOff(outage) | NoAnswer::Final(outage)) => {
-                self.without_answer(&key, outage, now, worker.host(), metrics)
+                self.fail(key, outage, now, worker, metrics)
             }
-        };
-        self.settle(&key, &verification)
+        }
     }
 
     /// Gives up on inquiries whose answer is overdue.
     pub(crate) fn on_tick(&mut self, worker: &mut Worker<'_>, metrics: &Metrics) -> Vec<Released> {
         let now = worker.host().now();
         let longest = self.endpoint.answer_within();
-        let is_overdue = |inquiry: &Inquiry| inquiry.deadline.is_due(now, longest);
+        let is_overdue =
+            |inquiry: &Inquiry| inquiry.failed.is_none() && inquiry.deadline.is_due(now, longest);
         let overdue: Vec<Key> =
             self.inquiries.iter().filter(|(_, inquiry)| is_overdue(inquiry)).map(|(key, _)| *key).collect();
-        overdue
-            .into_iter()
-            .flat_map(|key| {
-                let verification = self.without_answer(&key, Outage::NoAnswer, now, worker.host(), metrics);
-                self.settle(&key, &verification)
-            })
-            .collect()
+        let mut released: Vec<Released> = Vec::new();
+        for key in overdue {
+            released.extend(self.fail(key, Outage::NoAnswer, now, worker, metrics));
+        }
+        if self.doubt.is_overdue(now, longest) {
+            let answer = Err(NoAnswer::Final(Outage::NoAnswer));
+            released.extend(self.hear_of_doubt(answer, now, worker, metrics));
+        }
+        released
     }
 
     /// An exchange is gone. The inquiry that it waited for goes on: others may wait for it too, and its answer is
@@ -192,7 +218,19 @@ impl AuthService {
         if let Some(counter) = metrics.outage(outage) {
             counter.increment(host);
         }
-        match self.cache.stale(key, now) {
+        self.fall_back(key, outage, now, host, metrics)
+    }
+
+    fn fall_back(
+        &mut self,
+        key: &Key,
+        outage: Outage,
+        now: Timestamp,
+        host: &dyn Host,
+        metrics: &Metrics,
+    ) -> Verification {
+        let stale = if outage.may_open() { self.cache.stale(key, now) } else { None };
+        match stale {
             Some(decision) => {
                 metrics.cache_stale.increment(host);
                 Verification::Decided(decision)
@@ -222,7 +260,8 @@ impl Endpoint {
         send(&CallOut { cluster: &self.config.cluster, headers: &headers, body: b"", timeout: self.timeout })
     }
 
-    /// 2xx admits; 401 and 403 refuse; all else is no answer. No headers at all means that there was no reply.
+    /// 2xx admits; 401 and 403 refuse; all else is no answer. No headers at all means that there was no reply. To ask again
+    /// would add to an overload.
     fn read(&self, reply: CallOutReply, client_id: &str, host: &dyn Host) -> Result<Decision, NoAnswer> {
         if reply.headers == 0 {
             return Err(NoAnswer::BrokenOff(Outage::Reset));
@@ -237,10 +276,18 @@ impl Endpoint {
             }
             Some(b"401") => Ok(Decision::Deny(Denial::Invalid)),
             Some(b"403") => Ok(Decision::Deny(Denial::Disabled)),
+            _ if says_overload(&headers) => Err(NoAnswer::Final(Outage::Overload)),
             Some(b"502" | b"503") => Err(NoAnswer::BrokenOff(Outage::Status)),
             Some(_) => Err(NoAnswer::Final(Outage::Status)),
             None => Err(NoAnswer::BrokenOff(Outage::Reset)),
         }
+    }
+}
+
+fn not_sent(error: HostError) -> Outage {
+    match NotSent::from(error) {
+        NotSent::UnknownCluster => Outage::Unreachable,
+        NotSent::Refused => Outage::Overload,
     }
 }
 

@@ -37,7 +37,8 @@ pub struct Config {
     #[serde(default)]
     pub scope: Scope,
     /// How many requests a worker holds, and how many call-outs it has under way, at a time while decisions are
-    /// pending. One more is refused with 503.
+    /// pending. One more is refused with 503. All workers' together should stay below the cluster's circuit breaker
+    /// (`max_requests` and `max_pending_requests`, 1024 by default), whose refusals are 503 too.
     #[serde(default = "default_max_waiting")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub max_waiting: u32,
@@ -203,8 +204,8 @@ pub struct Cache {
     /// How many answers all workers of the process remember together, on top. 0 turns this level off.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 1000000)))]
     pub shared_slots: u32,
-    /// For how long after its time an answer still serves if the auth service is out, in milliseconds. 0 turns
-    /// this off.
+    /// For how long after its time an answer still serves if the auth service is out, in milliseconds; not when too many
+    /// requests are waiting. 0 turns this off.
     #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 86400000)))]
     pub stale_if_error_ms: u32,
 }
@@ -231,7 +232,7 @@ pub enum OnOutage {
     #[default]
     Closed,
     /// They pass without an identity, marked by the header `x-portcullis-unverified`. Not when too many requests are
-    /// waiting: whoever sends those would open the gate.
+    /// waiting, nor while the auth service decides on others: whoever sends such requests would open the gate.
     Open,
 }
 
@@ -348,7 +349,7 @@ const fn default_max_document_bytes() -> u32 {
 }
 
 const fn default_max_waiting() -> u32 {
-    10_000
+    256
 }
 
 impl Config {
@@ -529,7 +530,7 @@ mod tests {
             "upstream_credentials": "remove",
             "rejection": {"scheme": "Basic", "realm": "portcullis", "reason": "hidden"},
             "scope": {"only": [], "exempt": [], "cors_preflight": "enforced"},
-            "max_waiting": 10_000,
+            "max_waiting": 256,
         });
         assert_eq!(read(&json!({"auth": {"per-request": {"cluster": "auth"}}})), expected);
         expected["auth"] = json!({"registry": {

@@ -37,7 +37,7 @@ impl Denial {
 /// Why nobody can decide.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outage {
-    /// The call-out could not be sent: no such cluster, or no healthy endpoint.
+    /// The call-out could not be sent: Envoy knows no such cluster.
     Unreachable,
     /// The answer broke off.
     Reset,
@@ -48,17 +48,20 @@ pub(crate) enum Outage {
     NoAnswer,
     /// There is no list of clients yet, or it is too old.
     NoList,
-    /// Too many requests are waiting.
+    /// The service answers other questions, so that it is not out: this question may be what makes it fail.
+    ServiceUp,
+    /// Too many requests are waiting, or Envoy refused the call-out because too many are under way.
     Overload,
     /// The host does not do what is needed.
     Host,
 }
 
 impl Outage {
-    /// Whether `on_outage: open` lets requests pass. Not when it is the requests themselves that are too many, for
-    /// whoever sends them would open the gate; and not when the host does not do what is asked of it.
+    /// Whether `on_outage: open` lets requests pass, and old answers serve. Not when requests bring it about, by their
+    /// number or by their credentials, for whoever sends them would open the gate; and not when the host does not do
+    /// what is asked of it.
     pub(crate) const fn may_open(self) -> bool {
-        !matches!(self, Self::Overload | Self::Host)
+        !matches!(self, Self::ServiceUp | Self::Overload | Self::Host)
     }
 
     pub(crate) const fn as_str(self) -> &'static str {
@@ -68,6 +71,7 @@ impl Outage {
             Self::Status => "auth-status",
             Self::NoAnswer => "auth-no-answer",
             Self::NoList => "no-client-list",
+            Self::ServiceUp => "auth-up",
             Self::Overload => "overload",
             Self::Host => "host",
         }

@@ -59,11 +59,15 @@ counters! {
     auth_status;
     /// Call-outs whose answer broke off.
     auth_reset;
-    /// Call-outs that could not be sent.
+    /// Call-outs that could not be sent: Envoy knows no such cluster.
     auth_unreachable;
     /// Call-outs that had no answer at all.
     auth_no_answer;
-    /// Requests that were not held because too many were.
+    /// Call-outs without a decision although the auth service decides on others, counted where `on_outage: open` or
+    /// `stale_if_error_ms` would have applied otherwise; also counted by what they failed by.
+    auth_up;
+    /// Requests that were not held because too many were, and call-outs that Envoy refused because too many were under
+    /// way.
     overload;
     /// Lists of clients that were taken over.
     registry_updated;
@@ -93,6 +97,7 @@ impl Metrics {
             Outage::Status => Some(self.auth_status),
             Outage::NoAnswer => Some(self.auth_no_answer),
             Outage::NoList | Outage::Host => None,
+            Outage::ServiceUp => Some(self.auth_up),
             Outage::Overload => Some(self.overload),
         }
     }

@@ -251,7 +251,7 @@ impl Verifier {
                 let realm = serde_json::to_vec(service)
                     .map_err(|error| ConfigError::new("auth", format!("cannot be written down: {error}")))?;
                 let cache = Cache::new(&config.cache, &realm, worker.host()).map_err(no_randomness)?;
-                let service = AuthService::new(service.clone(), cache, config.max_waiting);
+                let service = AuthService::new(service.clone(), cache, config.max_waiting, config.on_outage);
                 Ok(Self::PerRequest(Box::new(service)))
             }
             Auth::Registry(source) => {

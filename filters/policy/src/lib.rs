@@ -5,6 +5,7 @@
 //! for more of the body, or reply now. [`Engine`] runs a [`Chain`] of policies for a worker and is driven by a
 //! host: the proxy-wasm adapter in production, an in-process host in tests. Nothing in this crate knows Envoy.
 
+pub mod call_out;
 pub mod config;
 pub mod engine;
 pub mod exchange;

@@ -111,6 +111,11 @@ impl Cache {
         None
     }
 
+    /// Whether decisions may serve after their time.
+    pub(crate) fn serves_stale(&self) -> bool {
+        !self.stale_window.is_zero()
+    }
+
     /// A decision whose time is over, but not for long enough to be useless when the auth service is out.
     pub(crate) fn stale(&mut self, key: &Key, now: Timestamp) -> Option<Decision> {
         let window = self.stale_window;

@@ -221,7 +221,7 @@ fn strips_suite_headers_of_every_spelling_on_every_way_through() {
     let admitted = worker.request(credentials.into_iter().chain(spoofed));
     let token = worker.pending_call().token;
     worker.answer(token, 200, &[], b"");
-    worker.host.fail(portcullis_testkit::inprocess::Fault::CallOut);
+    worker.host.fail(portcullis_testkit::inprocess::Fault::UnknownCluster);
     let open = worker
         .request([(":path", "/a"), ("client_id", "b"), ("client_secret", "s")].into_iter().chain(spoofed));
     for (id, expected) in [

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use portcullis_policy::time::Timestamp;
-use portcullis_testkit::inprocess::{SharedData, Worker};
+use portcullis_testkit::inprocess::{Fault, SharedData, Worker};
 use serde_json::json;
 
 use crate::support::*;
@@ -110,8 +110,7 @@ fn serves_a_decision_after_its_time_only_while_the_service_is_out_and_only_if_to
         worker.advance(Duration::from_secs(after));
         let id = call(&mut worker, "acme", "s");
         assert_held(&worker, id);
-        let token = worker.pending_call().token;
-        worker.fail_call(token);
+        fail_all_calls(&mut worker);
         match expected {
             None => {
                 assert_admitted(&worker, id);
@@ -132,8 +131,38 @@ fn a_refusal_ends_an_admission_even_if_refusals_are_not_remembered() {
     call(&mut worker, "acme", "s");
     answer_next(&mut worker, 403);
     let id = call(&mut worker, "acme", "s");
-    answer_next(&mut worker, 500);
+    fail_all_calls(&mut worker);
     assert_eq!(status(&worker, id), 503);
+}
+
+/// A client that is locked out can flood as well as any other.
+#[test]
+fn serves_no_decision_after_its_time_that_the_client_s_own_requests_bring_about() {
+    let cache = json!({"cache": {"jitter_percent": 0, "stale_if_error_ms": 3_600_000}, "max_waiting": 2});
+    let refused_at_once: fn(&mut Worker) = |worker| worker.host.fail(Fault::CallOut);
+    let too_many: fn(&mut Worker) = |worker| {
+        call(worker, "junk", "1");
+        call(worker, "junk", "2");
+    };
+    for flood in [refused_at_once, too_many] {
+        let mut worker = worker(&with(per_request(), cache.clone()));
+        call(&mut worker, "acme", "s");
+        answer_next(&mut worker, 200);
+        worker.advance(Duration::from_secs(61));
+        flood(&mut worker);
+        let id = call(&mut worker, "acme", "s");
+        assert_eq!((status(&worker, id), details(&worker, id)), (503, "client_id_overload"));
+        assert_eq!((metric(&worker, "overload"), metric(&worker, "cache_stale")), (1, 0));
+    }
+    let mut worker = worker(&with(per_request(), cache));
+    call(&mut worker, "acme", "s");
+    answer_next(&mut worker, 200);
+    worker.advance(Duration::from_secs(61));
+    let id = call(&mut worker, "acme", "s");
+    let token = worker.pending_call().token;
+    worker.answer(token, 503, &[("x-envoy-overloaded", "true")], b"");
+    assert_eq!((status(&worker, id), details(&worker, id)), (503, "client_id_overload"));
+    assert_eq!(metric(&worker, "cache_stale"), 0);
 }
 
 #[test]

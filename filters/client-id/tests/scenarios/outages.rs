@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use portcullis_policy::HeaderList;
 use portcullis_testkit::inprocess::{Fault, Worker};
 use serde_json::json;
@@ -63,6 +65,9 @@ fn lets_requests_through_marked_and_nameless_in_every_outage_if_told_to() {
         let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
         let id = call(&mut worker, "acme", "s");
         outage(&mut worker);
+        assert_held(&worker, id);
+        assert_ne!(asked_for(&worker), "acme", "the gateway asks a question of its own");
+        outage(&mut worker);
         assert_admitted(&worker, id);
         assert_eq!(upstream(&worker, id, "x-portcullis-unverified").as_deref(), Some(reason));
         assert_eq!(upstream(&worker, id, "x-portcullis-client-id"), None);
@@ -104,15 +109,136 @@ fn still_refuses_missing_credentials_while_open() {
 }
 
 #[test]
-fn is_out_at_once_when_the_host_cannot_send() {
-    let mut worker = worker(&per_request());
-    worker.host.fail(Fault::CallOut);
+fn is_out_at_once_when_there_is_no_such_cluster() {
+    let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
+    worker.host.fail(Fault::UnknownCluster);
     let id = call(&mut worker, "acme", "s");
-    assert_eq!(status(&worker, id), 503);
+    assert_admitted(&worker, id);
     assert_eq!(metric(&worker, "auth_unreachable"), 1);
-    worker.host.mend(Fault::CallOut);
+    worker.host.mend(Fault::UnknownCluster);
     let id = call(&mut worker, "acme", "s");
     assert_held(&worker, id);
+}
+
+#[test]
+fn a_call_that_the_cluster_refuses_is_overload_and_opens_nothing() {
+    let at_once: fn(&mut Worker) = |worker| worker.host.fail(Fault::CallOut);
+    let after_waiting: fn(&mut Worker) = |_| {};
+    for (flood, retries) in [(at_once, 0), (after_waiting, 0), (after_waiting, 3)] {
+        let policy = json!({"on_outage": "open", "auth": {"per-request": {"retries": retries}}});
+        let mut worker = worker(&with(per_request(), policy));
+        flood(&mut worker);
+        let id = call(&mut worker, "acme", "wrong");
+        for call in worker.pending_calls() {
+            worker.answer(call.token, 503, &[("x-envoy-overloaded", "true")], b"");
+        }
+        assert_eq!((status(&worker, id), details(&worker, id)), (503, "client_id_overload"));
+        assert_eq!((metric(&worker, "overload"), metric(&worker, "outage_open")), (1, 0));
+        assert!(worker.host.calls_sent() <= 1, "an overload is not added to");
+    }
+}
+
+#[test]
+fn a_second_attempt_that_the_cluster_refuses_is_overload() {
+    let policy = json!({"on_outage": "open", "auth": {"per-request": {"retries": 1}}});
+    let mut worker = worker(&with(per_request(), policy));
+    let id = call(&mut worker, "acme", "wrong");
+    worker.host.fail(Fault::CallOut);
+    fail_all_calls(&mut worker);
+    assert_eq!(details(&worker, id), "client_id_overload");
+}
+
+#[test]
+fn a_decision_counts_whatever_else_the_service_says_of_itself() {
+    for (answered, admitted) in [(200, true), (401, false)] {
+        let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
+        let id = call(&mut worker, "acme", "s");
+        let token = worker.pending_call().token;
+        worker.answer(token, answered, &[("x-envoy-overloaded", "true")], b"");
+        if admitted {
+            assert_admitted(&worker, id);
+        } else {
+            assert_eq!(status(&worker, id), 401);
+        }
+    }
+}
+
+fn asked_for(worker: &Worker) -> String {
+    let authorization = worker.pending_call().header("authorization").unwrap();
+    let pair = STANDARD.decode(authorization.strip_prefix("Basic ").unwrap()).unwrap();
+    String::from_utf8(pair).unwrap().split_once(':').unwrap().0.to_owned()
+}
+
+/// Credentials on which the service fails open no gate: it decides on the gateway's own.
+#[test]
+fn a_question_that_makes_the_service_fail_opens_nothing() {
+    for (_, outage) in outages() {
+        for decided in [200, 401, 403] {
+            let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
+            let id = call(&mut worker, "acme", "odd");
+            outage(&mut worker);
+            worker.host.mend(Fault::ReadCallOut);
+            assert_held(&worker, id);
+            let token = worker.pending_call().token;
+            worker.answer(token, decided, &[], b"");
+            assert_eq!((status(&worker, id), details(&worker, id)), (503, "client_id_outage"));
+            assert_eq!((metric(&worker, "auth_up"), metric(&worker, "outage_open")), (1, 0));
+            let outcome = worker.host.property_of(id, &["portcullis.client-id.outcome"]).unwrap();
+            assert_eq!(String::from_utf8(outcome).unwrap(), "client-id:failed-closed:auth-up");
+        }
+    }
+}
+
+/// So do those that it is too slow for, while it is fast enough for others.
+#[test]
+fn a_decision_on_another_question_shows_that_the_service_is_up() {
+    let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
+    let slow = call(&mut worker, "acme", "slow");
+    worker.advance(Duration::from_millis(500));
+    let fast = call(&mut worker, "acme", "fast");
+    let token = worker.pending_calls().iter().map(|call| call.token).max_by_key(|token| token.0).unwrap();
+    worker.advance(Duration::from_millis(500));
+    assert_held(&worker, slow);
+    worker.answer(token, 200, &[], b"");
+    assert_admitted(&worker, fast);
+    assert_eq!((status(&worker, slow), metric(&worker, "auth_up")), (503, 1));
+    fail_all_calls(&mut worker);
+    assert_eq!(metric(&worker, "outage_open"), 0);
+}
+
+#[test]
+fn asks_one_question_of_its_own_for_all_and_believes_the_outage_for_a_second() {
+    let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
+    let ids = ["a", "b", "c"].map(|client| call(&mut worker, client, "s"));
+    for call in worker.pending_calls() {
+        worker.fail_call(call.token);
+    }
+    assert_eq!(worker.host.calls_sent(), 4);
+    fail_all_calls(&mut worker);
+    ids.iter().for_each(|id| assert_admitted(&worker, *id));
+    for (after, calls) in [(999, 5), (1, 7)] {
+        worker.advance(Duration::from_millis(after));
+        let id = call(&mut worker, "d", "s");
+        fail_all_calls(&mut worker);
+        assert_admitted(&worker, id);
+        assert_eq!(worker.host.calls_sent(), calls, "after {after} ms");
+    }
+}
+
+#[test]
+fn gives_up_on_its_own_question_and_forgets_who_has_gone() {
+    let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));
+    let [kept, gone] = ["a", "b"].map(|client| call(&mut worker, client, "s"));
+    for call in worker.pending_calls() {
+        worker.fail_call(call.token);
+    }
+    worker.abort(gone);
+    let own = worker.pending_call().token;
+    worker.host.forget_call(own);
+    assert_held(&worker, kept);
+    worker.advance(Duration::from_secs(3));
+    assert_admitted(&worker, kept);
+    assert_eq!(metric(&worker, "outage_open"), 1);
 }
 
 #[test]

@@ -84,3 +84,10 @@ pub(crate) fn assert_held(worker: &Worker, id: ExchangeId) {
 pub(crate) fn metric(worker: &Worker, name: &str) -> i64 {
     worker.host.metric(&format!("portcullis.client_id.{name}"))
 }
+
+/// Lets all call-outs fail that are under way, and those that take their place.
+pub(crate) fn fail_all_calls(worker: &mut Worker) {
+    while let Some(call) = worker.pending_calls().first() {
+        worker.fail_call(call.token);
+    }
+}

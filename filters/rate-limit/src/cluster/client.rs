@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use portcullis_policy::call_out::{NotSent, says_overload};
 use portcullis_policy::host::{CallOut, CallToken, Host};
 use portcullis_policy::time::MonotonicTime;
 use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostError, Worker};
@@ -80,8 +81,7 @@ pub(crate) enum Answer {
 pub(crate) enum Outage {
     /// Envoy knows no such cluster.
     Unreachable,
-    /// No endpoint is healthy, or the connection failed, or Envoy's circuit breaker is open, or the service says of itself
-    /// that it is unavailable.
+    /// The connection failed, or the service says of itself that it is unavailable.
     Unavailable,
     /// The answer broke off.
     Reset,
@@ -91,7 +91,7 @@ pub(crate) enum Outage {
     Error,
     /// The answer makes no sense.
     Nonsense,
-    /// Too many requests are waiting.
+    /// Too many requests are waiting, or Envoy refused the call because too many are under way.
     Overload,
     /// The host does not do what is needed.
     Host,
@@ -152,18 +152,17 @@ impl RateLimitService {
         let Ok(now) = exchange.host().monotonic() else {
             return Asked::Outage(self.count(Outage::Host, exchange.host()));
         };
-        let outage = match self.send(description, exchange) {
+        let outage = match self.send(description, exchange).map_err(NotSent::from) {
             Ok(token) => {
                 self.metrics.calls.increment(exchange.host());
                 let deadline = now.after(self.timeout).after(GRACE);
                 self.calls.insert(token, Call::UnderWay { waiter: Some(exchange.id()), deadline });
                 return Asked::Pending(token);
             }
-            Err(HostError::BadArgument) => Outage::Unreachable,
-            // Envoy gives up at once where no endpoint is healthy or the circuit breaker is open.
-            Err(_) => {
+            Err(NotSent::UnknownCluster) => Outage::Unreachable,
+            Err(NotSent::Refused) => {
                 self.metrics.calls.increment(exchange.host());
-                Outage::Unavailable
+                Outage::Overload
             }
         };
         Asked::Outage(self.count(outage, exchange.host()))
@@ -268,6 +267,7 @@ fn read(reply: CallOutReply, host: &dyn Host) -> Result<Ruling, Outage> {
     let headers = host.call_out_headers().map_err(|_| Outage::Reset)?;
     match headers.first(":status") {
         Some(b"200") => {}
+        _ if says_overload(&headers) => return Err(Outage::Overload),
         Some(b"502" | b"503") => return Err(Outage::Unavailable),
         Some(b"504") => return Err(Outage::Timeout),
         _ => return Err(Outage::Error),
@@ -277,6 +277,7 @@ fn read(reply: CallOutReply, host: &dyn Host) -> Result<Ruling, Outage> {
     let end = if trailers.contains("grpc-status") { &trailers } else { &headers };
     match grpc_status(end)? {
         grpc_status::OK => {}
+        _ if says_overload(&headers) => return Err(Outage::Overload),
         grpc_status::UNAVAILABLE if end.first("grpc-message") == Some(ENVOY_TIMEOUT) => {
             return Err(Outage::Timeout);
         }

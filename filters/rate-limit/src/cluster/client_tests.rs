@@ -237,6 +237,15 @@ fn tells_outages_apart() {
     let cases: &[Case<'_>] = &[
         (502, &[], b"", &[], Outage::Unavailable, "unavailable"),
         (503, &[], b"", &[], Outage::Unavailable, "unavailable"),
+        (503, &[("x-envoy-overloaded", "true")], b"", &[], Outage::Overload, "overload"),
+        (
+            200,
+            &[("grpc-status", "14"), ("x-envoy-overloaded", "true")],
+            b"",
+            &[],
+            Outage::Overload,
+            "overload",
+        ),
         (504, &[], b"", &[], Outage::Timeout, "timeout"),
         (404, &[("grpc-status", "0")], &message, &[("grpc-status", "0")], Outage::Error, "error"),
         // Trailers-Only.
@@ -291,13 +300,21 @@ fn takes_a_call_that_breaks_off_for_an_outage() {
 }
 
 #[test]
-fn takes_a_call_that_cannot_be_sent_for_an_outage() {
+fn takes_a_call_that_the_cluster_refuses_for_overload() {
     let mut worker = Asker::worker();
     worker.host.fail(Fault::CallOut);
     let id = request(&mut worker);
-    // What Envoy says of a cluster that cannot take the call; of one that it does not know it says something else.
-    assert_outage(&worker, id, Outage::Unavailable, "unavailable");
+    assert_outage(&worker, id, Outage::Overload, "overload");
     assert_eq!((metric(&worker, "calls"), metric(&worker, "unreachable")), (1, 0));
+}
+
+#[test]
+fn takes_a_call_to_no_cluster_for_an_outage() {
+    let mut worker = Asker::worker();
+    worker.host.fail(Fault::UnknownCluster);
+    let id = request(&mut worker);
+    assert_outage(&worker, id, Outage::Unreachable, "unreachable");
+    assert_eq!(metric(&worker, "calls"), 0);
 }
 
 #[test]

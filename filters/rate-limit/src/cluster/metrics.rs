@@ -33,8 +33,8 @@ counters! {
     no_limit;
     /// Calls that could not be made: Envoy knows no such cluster.
     unreachable;
-    /// Calls that Envoy did not send, or that Envoy or the service answered as unavailable (gRPC status 14; HTTP status
-    /// 502 or 503): no endpoint is healthy, the circuit breaker is open, the connection failed or was reset.
+    /// Calls that Envoy or the service answered as unavailable (gRPC status 14; HTTP status 502 or 503): the connection
+    /// failed or was reset.
     unavailable;
     /// Answers that broke off.
     reset;
@@ -44,7 +44,8 @@ counters! {
     error;
     /// Answers that make no sense: no message of the protocol, compressed, too long, or with an unknown code.
     nonsense;
-    /// Calls that were not sent because too many were under way.
+    /// Calls that were not sent because too many were under way, by `max_waiting` or by the cluster's circuit breaker; also
+    /// those to a cluster without an endpoint, which Envoy does not tell apart.
     overload;
     /// Host calls that failed where that means an outage.
     host_failed;

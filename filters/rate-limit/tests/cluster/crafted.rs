@@ -170,18 +170,18 @@ fn a_cluster_that_cannot_take_the_call_is_an_outage() {
 
 /// While another call occupies the cluster.
 #[test]
-fn a_call_that_the_circuit_breaker_stops_is_an_outage() {
+fn a_call_that_the_circuit_breaker_stops_is_overload() {
     let service = Backend::replying(message(&response(OK, &[])).delay(Duration::from_secs(600)));
     let breaker = json!({"circuit_breakers": {"thresholds": [{"max_requests": 1}]}});
     let gateway = Gateway::start_with(
-        &policy(json!({"on_outage": "closed", "timeout_ms": 60_000})),
+        &policy(json!({"on_outage": "open", "timeout_ms": 60_000})),
         EnvoyConfig::new().cluster(Cluster::http2("limits", service.addr()).merge(breaker)),
     );
     let mut held = h1::Connection::open(gateway.envoy.addr());
     held.send("GET", "/", &[("x-tenant", b"a")], b"").unwrap();
     wait_until("the service is asked", PATIENCE, || service.count() == 1);
     assert_eq!(gateway.get(Http::One, "b").status, 503);
-    assert_eq!([gateway.count("service_unavailable"), gateway.count("service_calls")], [1, 2]);
+    assert_eq!([gateway.count("service_overload"), gateway.count("service_calls")], [1, 2]);
     assert_eq!(service.count(), 1);
 }
 

@@ -34,8 +34,10 @@ pub enum Fault {
     ReadShared,
     /// Writing shared data.
     WriteShared,
-    /// Sending a call-out.
+    /// Sending a call-out: the cluster refuses it.
     CallOut,
+    /// Sending a call-out: there is no such cluster.
+    UnknownCluster,
     /// Reading a call-out's reply.
     ReadCallOut,
     /// Defining metrics.
@@ -609,6 +611,7 @@ impl SharedStore for TestHost {
 impl CallOuts for TestHost {
     fn call_out(&self, request: &CallOut<'_>) -> Result<CallToken, HostError> {
         self.check(Fault::CallOut)?;
+        self.check(Fault::UnknownCluster).map_err(|_| HostError::BadArgument)?;
         let mut state = self.state.borrow_mut();
         assert_eq!(state.focus, None, "a call-out must belong to the worker, not to an exchange");
         for name in [":method", ":path", ":authority"] {
