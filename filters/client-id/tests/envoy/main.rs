@@ -6,6 +6,7 @@ mod capabilities;
 mod coalescing;
 mod configuration;
 mod credentials;
+mod floods;
 mod identity;
 mod nginx_as_auth_service;
 mod observability;

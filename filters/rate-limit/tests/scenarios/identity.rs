@@ -77,8 +77,10 @@ fn counts_unverified_callers_together() {
     let mut worker = with_client_id(&two_a_minute(json!({"key": ["client-id"]})));
     let unverified = |client: &str| {
         let id = get(&mut worker, &[("client_id", client)]);
-        let token = worker.pending_call().token;
-        worker.answer(token, 500, &[], b"");
+        // The question about the client, and the one by which client-id finds out whether the service is out.
+        while let Some(call) = worker.pending_calls().first() {
+            worker.answer(call.token, 500, &[], b"");
+        }
         is_admitted(&worker, id)
     };
     assert_eq!(["a", "b", "c"].map(unverified), [true, true, false]);
