@@ -7,6 +7,7 @@ use std::rc::Rc;
 use std::time::Duration;
 
 use portcullis_policy::call_out::{NotSent, says_overload};
+use portcullis_policy::headers::without_ows;
 use portcullis_policy::host::{CallOut, CallToken, Host};
 use portcullis_policy::time::Timestamp;
 use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostError, Identity, Worker};
@@ -301,18 +302,22 @@ enum NoAnswer {
 }
 
 impl IdentityHeaders {
-    /// The identity in an admission; none if it lacks the identifier that it must have.
+    /// The identity in an admission; none if it lacks the identifier that it must have, or has anything twice.
     fn read(&self, headers: &HeaderList, client_id: &str) -> Option<Identity> {
-        let text = |name: &Option<String>| {
-            let name = name.as_deref()?.to_ascii_lowercase();
-            let value = core::str::from_utf8(headers.first(&name)?).ok()?.trim();
-            is_label(value).then(|| value.to_owned())
+        let text = |name: &Option<String>| -> Option<Option<String>> {
+            let Some(name) = name else {
+                return Some(None);
+            };
+            let mut values = headers.all_spellings(name);
+            let value = values.next().map(without_ows).and_then(|value| core::str::from_utf8(value).ok());
+            let only = values.next().is_none();
+            only.then(|| value.filter(|value| is_label(value)).map(str::to_owned))
         };
         let client_id = match &self.client_id {
             None => client_id.to_owned(),
             // What the client calls itself is not what the service would call it.
-            Some(_) => text(&self.client_id).filter(|id| is_identifier(id))?,
+            Some(_) => text(&self.client_id)?.filter(|id| is_identifier(id))?,
         };
-        Some(Identity { client_id, name: text(&self.name), tier: text(&self.tier) })
+        Some(Identity { client_id, name: text(&self.name)?, tier: text(&self.tier)? })
     }
 }

@@ -165,10 +165,21 @@ pub struct RegistrySource {
     #[serde(default = "default_max_document_bytes")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 33_554_432)))]
     pub max_bytes: u32,
+    /// How many clients a list may have.
+    #[serde(default = "default_max_clients")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1_000_000)))]
+    pub max_clients: u32,
+    /// How much of a VM's memory a list may take, with the text that it is read from, in bytes. The list before it is in
+    /// memory too until it is replaced.
+    #[serde(default = "default_max_memory_bytes")]
+    #[cfg_attr(feature = "schema", schemars(range(min = 65_536, max = 536_870_912)))]
+    pub max_memory_bytes: u32,
 }
 
 /// Headers of the auth service's answer that say who the client is. A name or tier that the answer does not have, or
-/// that is not 1 to 256 bytes of UTF-8 text, is left out of the identity.
+/// that is not 1 to 256 bytes of UTF-8 text without control characters and white space at its ends, is left out of the
+/// identity. Spaces and tabs around a value do not belong to it (RFC 9110, section 5.5). An admission that has one of them
+/// twice, in whatever spelling of its name, is an outage.
 #[derive(Debug, Default, Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -348,6 +359,14 @@ const fn default_max_document_bytes() -> u32 {
     4 << 20
 }
 
+const fn default_max_clients() -> u32 {
+    100_000
+}
+
+const fn default_max_memory_bytes() -> u32 {
+    64 << 20
+}
+
 const fn default_max_waiting() -> u32 {
     256
 }
@@ -440,7 +459,9 @@ fn check_registry(source: &RegistrySource) -> Result<(), ConfigError> {
     in_range("interval_ms", source.interval_ms, 100..=86_400_000)?;
     in_range("hold_ms", source.hold_ms, 100..=60_000)?;
     in_range("max_age_ms", source.max_age_ms, 0..=604_800_000)?;
-    in_range("max_bytes", source.max_bytes, 1..=32 << 20)
+    in_range("max_bytes", source.max_bytes, 1..=32 << 20)?;
+    in_range("max_clients", source.max_clients, 1..=1_000_000)?;
+    in_range("max_memory_bytes", source.max_memory_bytes, 64 << 10..=512 << 20)
 }
 
 fn check_call(cluster: &str, path: &str, authority: &str) -> Result<(), ConfigError> {
@@ -543,6 +564,8 @@ mod tests {
             "hold_ms": 5000,
             "max_age_ms": 0,
             "max_bytes": 4_194_304,
+            "max_clients": 100_000,
+            "max_memory_bytes": 67_108_864,
         }});
         assert_eq!(read(&json!({"auth": {"registry": {"cluster": "auth"}}})), expected);
     }
@@ -565,6 +588,8 @@ mod tests {
             ("auth.registry.hold_ms", 100, 60_000),
             ("auth.registry.max_age_ms", 0, 604_800_000),
             ("auth.registry.max_bytes", 1, 33_554_432),
+            ("auth.registry.max_clients", 1, 1_000_000),
+            ("auth.registry.max_memory_bytes", 65_536, 536_870_912),
             ("cache.entries", 0, 1_000_000),
             ("cache.admit_ttl_ms", 0, 86_400_000),
             ("cache.deny_ttl_ms", 0, 86_400_000),

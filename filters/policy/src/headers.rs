@@ -187,6 +187,15 @@ pub fn is_identity(codings: &[u8]) -> bool {
         .all(|coding| coding.is_empty() || coding.eq_ignore_ascii_case(b"identity"))
 }
 
+/// The value without the white space around it that HTTP allows and that means nothing: spaces and tabs (`OWS`, RFC 9110,
+/// section 5.6.3). What else ASCII and Unicode call white space belongs to the value.
+pub fn without_ows(value: &[u8]) -> &[u8] {
+    let is_ows = |byte: &u8| matches!(byte, b' ' | b'\t');
+    let begin = value.iter().position(|byte| !is_ows(byte)).unwrap_or(value.len());
+    let end = value.iter().rposition(|byte| !is_ows(byte)).map_or(begin, |last| last.saturating_add(1));
+    value.get(begin..end).unwrap_or_default()
+}
+
 /// Whether `text` is a `token` (RFC 9110, section 5.6.2), as names of methods, headers and schemes are.
 pub fn is_token(text: &str) -> bool {
     !text.is_empty()
@@ -215,6 +224,19 @@ pub fn suite_owner(name: &str) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn only_spaces_and_tabs_around_a_value_mean_nothing() {
+        for (value, expected) in [
+            ("", ""),
+            (" \t ", ""),
+            (" \ta b\t ", "a b"),
+            ("\x0ca\x0b", "\x0ca\x0b"),
+            ("\u{a0}a\u{3000}", "\u{a0}a\u{3000}"),
+        ] {
+            assert_eq!(without_ows(value.as_bytes()), expected.as_bytes(), "{value:?}");
+        }
+    }
 
     #[test]
     fn reserves_the_suite_s_names_in_all_spellings_that_upstreams_take_for_them() {

@@ -3,6 +3,8 @@
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
+use portcullis_policy::headers::without_ows;
+
 use super::Malformed;
 
 /// Identifier and secret as the header has them.
@@ -25,7 +27,7 @@ pub(crate) fn is_basic(authorization: &[u8]) -> bool {
 /// Reads the header that [`is_basic`].
 pub(crate) fn parse(authorization: &[u8]) -> Result<Basic, Malformed> {
     let (_, rest) = authorization.split_at_checked(5).ok_or(Malformed::Basic)?;
-    let decoded = STANDARD.decode(rest.trim_ascii()).map_err(|_| Malformed::Basic)?;
+    let decoded = STANDARD.decode(without_ows(rest)).map_err(|_| Malformed::Basic)?;
     // The user-id has no colon; the password may (section 2).
     let colon = memchr::memchr(b':', &decoded).ok_or(Malformed::Basic)?;
     let (id, secret) = decoded.split_at_checked(colon).ok_or(Malformed::Basic)?;

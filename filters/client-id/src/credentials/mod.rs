@@ -43,16 +43,19 @@ pub enum Found {
 }
 
 /// Whether a text can be an identifier: 1 to [`MAX_ID_BYTES`] bytes, without control characters and colons, which HTTP
-/// Basic cannot carry, and without white space at its ends, which headers lose.
+/// Basic cannot carry, and without white space at its ends, as [`is_label`] has it.
 pub fn is_identifier(text: &str) -> bool {
-    (1..=MAX_ID_BYTES).contains(&text.len())
-        && text.trim() == text
-        && !text.contains(|character: char| character == ':' || character.is_control())
+    is_label(text) && !text.contains(':')
 }
 
-/// Whether a text can be a client's name or tier: 1 to [`MAX_ID_BYTES`] bytes without control characters.
+/// Whether a text can be a client's name or tier: 1 to [`MAX_ID_BYTES`] bytes, without control characters, and without white
+/// space at its ends (Unicode's property `White_Space`), which headers and some readers lose, so that two texts would become
+/// one.
 pub fn is_label(text: &str) -> bool {
-    (1..=MAX_ID_BYTES).contains(&text.len()) && !text.contains(char::is_control)
+    (1..=MAX_ID_BYTES).contains(&text.len())
+        && !text.contains(char::is_control)
+        && !text.starts_with(char::is_whitespace)
+        && !text.ends_with(char::is_whitespace)
 }
 
 /// Why credentials cannot be read.

@@ -1,16 +1,23 @@
 //! The document that lists an auth service's clients.
 
 use std::collections::BTreeMap;
-use std::collections::btree_map;
 use std::rc::Rc;
 
-use portcullis_policy::{ConfigError, Identity, config};
+use portcullis_policy::{ConfigError, Identity};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use subtle::{Choice, ConstantTimeEq};
 
 use crate::credentials::{Credentials, is_identifier, is_label};
 use crate::decision::{Decision, Denial};
+
+use super::loader::{ListLimits, Loader, Portion};
+
+/// How many secrets a client may have: each costs a digest for each guess.
+const MAX_SECRETS: usize = 8;
+
+/// What the allocator keeps for itself of each allocation, in bytes.
+const ALLOCATION: usize = 16;
 
 /// The list of clients, as the auth service serves it.
 #[derive(Debug, Deserialize, Serialize)]
@@ -30,7 +37,7 @@ pub struct Document {
 pub struct ClientEntry {
     /// The identifier: 1 to 256 bytes of UTF-8 without control characters, colons and white space at its ends.
     pub id: String,
-    /// A name for people: 1 to 256 bytes of UTF-8 without control characters.
+    /// A name for people: 1 to 256 bytes of UTF-8 without control characters and white space at its ends.
     #[serde(default)]
     pub name: Option<String>,
     /// The service tier: likewise.
@@ -42,6 +49,7 @@ pub struct ClientEntry {
     /// The secrets that are good at the moment: more than one while a secret is being replaced, none for a client
     /// that is known by its identifier alone.
     #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = 8)))]
     pub secrets: Vec<SecretEntry>,
 }
 
@@ -60,13 +68,15 @@ pub struct SecretEntry {
 #[derive(Debug, Default)]
 pub struct ClientList {
     clients: BTreeMap<String, Client>,
+    /// How many digests a decision on a secret takes, whoever's it is: as many as any client has secrets.
+    digests: usize,
 }
 
 #[derive(Debug)]
-struct Client {
+pub(super) struct Client {
     identity: Rc<Identity>,
     status: Status,
-    secrets: Vec<Secret>,
+    secrets: Box<[Secret]>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,34 +87,29 @@ enum Status {
 
 #[derive(Debug)]
 struct Secret {
-    salt: Vec<u8>,
+    salt: Box<[u8]>,
     digest: [u8; 32],
 }
 
 impl ClientList {
-    /// Reads the JSON document, whole or not at all.
+    /// Reads the JSON document, whole or not at all, whatever its size.
     ///
     /// # Errors
     /// The first thing that is wrong with it, without showing a salt or digest.
     pub fn parse(document: &[u8]) -> Result<Self, ConfigError> {
-        let document: Document = config::parse(document)?;
-        if document.version != 1 {
-            return Err(ConfigError::new("version", "must be 1"));
-        }
-        let mut clients = BTreeMap::new();
-        for (at, entry) in document.clients.into_iter().enumerate() {
-            let within = |error: ConfigError| error.within(&format!("clients[{at}]"));
-            let (id, client) = compile(entry).map_err(within)?;
-            match clients.entry(id) {
-                btree_map::Entry::Vacant(place) => {
-                    place.insert(client);
-                }
-                btree_map::Entry::Occupied(_) => {
-                    return Err(within(ConfigError::new("id", "is another client's too")));
-                }
-            }
-        }
-        Ok(Self { clients })
+        let limits = ListLimits { clients: usize::MAX, memory: usize::MAX };
+        let mut loader = Loader::new(document.to_vec(), limits);
+        loader.advance(Portion { bytes: usize::MAX, clients: usize::MAX })?;
+        Ok(loader.finish())
+    }
+
+    pub(super) fn new(clients: BTreeMap<String, Client>, most_secrets: usize) -> Self {
+        Self { clients, digests: most_secrets.max(1) }
+    }
+
+    /// Frees some clients' memory. Whether any is left.
+    pub(super) fn forget(&mut self, clients: usize) -> bool {
+        (0..clients).all(|_| self.clients.pop_first().is_some())
     }
 
     /// How many clients there are.
@@ -117,23 +122,20 @@ impl ClientList {
         self.clients.is_empty()
     }
 
-    /// Decides. How long it takes does not tell how much of a secret was right, and tells a client with one secret from
-    /// none at all only by noise; a client with several secrets takes a digest for each.
+    /// Decides. How long it takes tells neither how much of a secret was right, nor whether there is such a client, nor how
+    /// many secrets it has, but for noise and the lengths of salts.
     pub(crate) fn decide(&self, credentials: &Credentials) -> Decision {
         let client = self.clients.get(&credentials.id);
         let good = match (&credentials.secret, client) {
-            (Some(secret), Some(client)) => {
-                let good =
-                    client.secrets.iter().fold(Choice::from(0), |good, known| good | known.matches(secret));
-                if client.secrets.is_empty() {
-                    // Nothing to compare with, so that no secret is right; take the time of a comparison all the same.
-                    let _ = Secret::decoy().matches(secret);
+            (Some(secret), client) => {
+                let secrets = client.map(|client| &*client.secrets).unwrap_or_default();
+                let decoy = Secret { salt: Box::from([0; 16]), digest: [0; 32] };
+                let decoys = self.digests.saturating_sub(secrets.len());
+                let known = secrets.iter().fold(Choice::from(0), |good, known| good | known.matches(secret));
+                for _ in 0..decoys {
+                    let _ = core::hint::black_box(decoy.matches(secret));
                 }
-                bool::from(good)
-            }
-            (Some(secret), None) => {
-                let _ = Secret::decoy().matches(secret);
-                false
+                bool::from(known)
             }
             // Requests without a secret get here only where the configuration says that it is optional.
             (None, Some(_)) => true,
@@ -154,13 +156,35 @@ impl Secret {
         let digest = Sha256::new().chain_update(&self.salt).chain_update(secret).finalize();
         digest.as_slice().ct_eq(&self.digest)
     }
+}
 
-    fn decoy() -> Self {
-        Self { salt: vec![0; 16], digest: [0; 32] }
+impl Client {
+    pub(super) fn secrets(&self) -> usize {
+        self.secrets.len()
+    }
+
+    /// How many bytes it takes in a list, rather more than fewer: the nodes of a tree may be half empty.
+    pub(super) fn memory(&self, id: &str) -> usize {
+        let texts = [
+            Some(id),
+            Some(&self.identity.client_id),
+            self.identity.name.as_deref(),
+            self.identity.tier.as_deref(),
+        ];
+        let texts = texts.into_iter().flatten().map(|text| text.len().saturating_add(ALLOCATION));
+        let secrets = self
+            .secrets
+            .iter()
+            .map(|secret| size_of::<Secret>().saturating_add(secret.salt.len()).saturating_add(ALLOCATION));
+        let fixed = size_of::<(String, Client)>()
+            .saturating_mul(2)
+            .saturating_add(size_of::<Identity>())
+            .saturating_add(2 * ALLOCATION);
+        texts.chain(secrets).fold(fixed, usize::saturating_add)
     }
 }
 
-fn compile(entry: ClientEntry) -> Result<(String, Client), ConfigError> {
+pub(super) fn compile(entry: ClientEntry) -> Result<(String, Client), ConfigError> {
     let ClientEntry { id, name, tier, disabled, secrets } = entry;
     if !is_identifier(&id) {
         let problem = "must be 1 to 256 bytes without control characters, colons and white space at its ends";
@@ -168,14 +192,21 @@ fn compile(entry: ClientEntry) -> Result<(String, Client), ConfigError> {
     }
     for (field, text) in [("name", &name), ("tier", &tier)] {
         if text.as_deref().is_some_and(|text| !is_label(text)) {
-            return Err(ConfigError::new(field, "must be 1 to 256 bytes without control characters"));
+            return Err(ConfigError::new(
+                field,
+                "must be 1 to 256 bytes without control characters and white space at its ends",
+            ));
         }
+    }
+    if secrets.len() > MAX_SECRETS {
+        return Err(ConfigError::new("secrets", format!("must have at most {MAX_SECRETS} items")));
     }
     let secrets = secrets
         .iter()
         .enumerate()
         .map(|(at, entry)| compile_secret(entry).map_err(|error| error.within(&format!("secrets[{at}]"))))
-        .collect::<Result<_, _>>()?;
+        .collect::<Result<Vec<_>, _>>()?
+        .into_boxed_slice();
     let identity = Rc::new(Identity { client_id: id.clone(), name, tier });
     let status = if disabled { Status::Disabled } else { Status::Enabled };
     Ok((id, Client { identity, status, secrets }))
@@ -190,7 +221,7 @@ fn compile_secret(entry: &SecretEntry) -> Result<Secret, ConfigError> {
         .ok()
         .and_then(|digest| <[u8; 32]>::try_from(digest).ok())
         .ok_or_else(|| ConfigError::new("sha256", "must be 32 bytes in hexadecimal"))?;
-    Ok(Secret { salt, digest })
+    Ok(Secret { salt: salt.into_boxed_slice(), digest })
 }
 
 #[cfg(test)]
@@ -265,14 +296,41 @@ mod tests {
     }
 
     #[test]
+    fn every_decision_on_a_secret_takes_the_digests_of_the_client_with_most_secrets() {
+        let secret =
+            serde_json::json!({"salt": hex::encode(b"saltsalt"), "sha256": digest(b"saltsalt", "s")});
+        for (most, digests) in [(0, 1), (1, 1), (3, 3), (8, 8)] {
+            let clients = serde_json::json!([{"id": "a"}, {"id": "b", "secrets": vec![&secret; most]}]);
+            let document = serde_json::json!({"version": 1, "clients": clients});
+            assert_eq!(ClientList::parse(document.to_string().as_bytes()).unwrap().digests, digests);
+        }
+        let clients = serde_json::json!([{"id": "a", "secrets": vec![&secret; 9]}]);
+        let document = serde_json::json!({"version": 1, "clients": clients});
+        let error = ClientList::parse(document.to_string().as_bytes()).unwrap_err().to_string();
+        assert_eq!(error, "clients[0].secrets: must have at most 8 items");
+    }
+
+    /// The wire format of `google.protobuf.Struct` is for what operators write.
+    #[test]
+    fn reads_json_only() {
+        let document = b"\x0a\x0f\x0a\x07version\x12\x04\x1a\x02ab";
+        assert!(portcullis_policy::protobuf_struct::to_json(document).is_some());
+        assert!(ClientList::parse(document).unwrap_err().to_string().starts_with("must be a JSON object"));
+    }
+
+    #[test]
     fn refuses_a_document_whole_and_shows_no_digest() {
         let digest = digest(b"", "");
         for (document, expected) in [
-            ("".to_owned(), "missing field `version`"),
+            ("".to_owned(), "not JSON: it ends too early"),
+            ("{}".to_owned(), "missing field `version`"),
             (r#"{"version":2,"clients":[]}"#.to_owned(), "version: must be 1"),
             (r#"{"version":1}"#.to_owned(), "missing field `clients`"),
             (r#"{"version":1,"clients":[{"id":""}]}"#.to_owned(), "clients[0].id: must be"),
             (r#"{"version":1,"clients":[{"id":"a:b"}]}"#.to_owned(), "clients[0].id: must be"),
+            (r#"{"version":1,"clients":[{"id":"acme\u00a0"}]}"#.to_owned(), "clients[0].id: must be"),
+            (r#"{"version":1,"clients":[{"id":"a","tier":"gold\u3000"}]}"#.to_owned(), "clients[0].tier: must be"),
+            (r#"{"version":1,"clients":[{"id":"a","name":" Acme"}]}"#.to_owned(), "clients[0].name: must be"),
             (r#"{"version":1,"clients":[{"id":"a"},{"id":"a"}]}"#.to_owned(), "clients[1].id: is another"),
             (r#"{"version":1,"clients":[{"id":"a","secret":"s3cret"}]}"#.to_owned(), "clients[0].secret: unknown field"),
             (r#"{"version":1,"clients":[{"id":"a","secrets":["s3cret"]}]}"#.to_owned(), "clients[0].secrets[0]: "),

@@ -1,15 +1,18 @@
 //! Deciding from a list of clients that is kept in step with the auth service.
 
 mod document;
+mod loader;
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use portcullis_policy::call_out::{NotSent, says_overload};
 use portcullis_policy::host::{CallOut, CallToken, Level};
 use portcullis_policy::time::Timestamp;
-use portcullis_policy::{CallOutReply, Exchange, ExchangeId, Worker};
+use portcullis_policy::{CallOutReply, Complaint, Exchange, ExchangeId, Worker};
 
 pub use document::{ClientEntry, ClientList, Document, SecretEntry};
+use loader::{ListLimits, Loader, Portion, Progress};
 
 use crate::auth_service::GRACE;
 use crate::config::{BeforeFirstList, RegistrySource};
@@ -20,18 +23,31 @@ use crate::metrics::Metrics;
 /// How soon the list is asked for again while there is none. It doubles with each failure, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_millis(200);
 
+/// How much of a list is read in a tick. A list that takes less is taken over at once.
+const PORTION: Portion = Portion { bytes: 512 << 10, clients: 4_000 };
+
+/// The longest ETag that is sent back.
+const MAX_ETAG_BYTES: usize = 256;
+
 /// The list, and what is being done to have it.
 pub(crate) struct Registry {
     source: RegistrySource,
     interval: Duration,
     max_waiting: usize,
     list: Option<ClientList>,
+    /// A list that is no longer in force, or could not be read to its end. Its memory is given back a part at a time, and
+    /// no other list is asked for meanwhile.
+    outdated: ClientList,
+    limits: ListLimits,
     /// When the service last gave the list or said that it had not changed.
     confirmed: Timestamp,
     etag: Option<Vec<u8>>,
     poll: Poll,
     retry_in: Duration,
     health: Health,
+    complaint: Complaint,
+    /// Whether the last request for the list failed because too many call-outs were under way.
+    overloaded: bool,
     /// Exchanges that are held for the first list, with what they gave and until when.
     held: BTreeMap<ExchangeId, Held>,
 }
@@ -41,6 +57,16 @@ enum Poll {
     Due(Timestamp),
     /// A request is under way; its answer is given up at the time.
     Pending(CallToken, Timestamp),
+    /// A list has come, and is being read.
+    Loading(Box<Arrived>),
+}
+
+/// A list that has come.
+struct Arrived {
+    loader: Loader,
+    etag: Option<Vec<u8>>,
+    /// When it came.
+    at: Timestamp,
 }
 
 /// Whether the last request for the list succeeded, so that the log tells of changes only.
@@ -61,7 +87,12 @@ impl Registry {
     pub(crate) fn new(source: RegistrySource, jitter: u8, max_waiting: u32) -> Self {
         let interval = Duration::from_millis(source.interval_ms.into());
         let longer = interval.saturating_mul(jitter.into()).checked_div(2550).unwrap_or_default();
+        let size = |limit: u32| usize::try_from(limit).unwrap_or(usize::MAX);
         Self {
+            limits: ListLimits { clients: size(source.max_clients), memory: size(source.max_memory_bytes) },
+            outdated: ClientList::default(),
+            complaint: Complaint::default(),
+            overloaded: false,
             source,
             interval: interval.saturating_add(longer),
             max_waiting: usize::try_from(max_waiting).unwrap_or(usize::MAX),
@@ -83,12 +114,12 @@ impl Registry {
     ) -> Verification {
         if let Some(list) = &self.list {
             if self.is_too_old(exchange) {
-                return Verification::Outage(Outage::NoList);
+                return Verification::Outage(self.no_list());
             }
             return Verification::Decided(list.decide(&credentials));
         }
         if self.source.before_first_list == BeforeFirstList::Refuse {
-            return Verification::Outage(Outage::NoList);
+            return Verification::Outage(self.no_list());
         }
         if self.held.len() >= self.max_waiting {
             metrics.overload.increment(exchange.host());
@@ -105,25 +136,28 @@ impl Registry {
         // A list from the future means that the clock was set back. Its age counts from now on, or it would live on for as
         // long as by that.
         self.confirmed = self.confirmed.min(now);
-        match self.poll {
-            Poll::Due(due) if due.is_due(now, self.interval.max(FIRST_RETRY)) => {
+        let is_tidy = !self.outdated.forget(PORTION.clients);
+        let mut released = Vec::new();
+        match &self.poll {
+            Poll::Due(due) if is_tidy && due.is_due(now, self.interval.max(FIRST_RETRY)) => {
                 self.ask(now, worker, metrics);
             }
             Poll::Pending(_, deadline) if deadline.is_due(now, self.answer_within()) => {
+                self.overloaded = false;
                 self.failed("no answer came", now, worker, metrics);
             }
+            Poll::Loading(_) => released = self.load(now, worker, metrics),
             Poll::Due(_) | Poll::Pending(..) => {}
         }
         let hold = self.hold();
         let overdue: Vec<ExchangeId> =
             self.held.iter().filter(|(_, held)| held.until.is_due(now, hold)).map(|(id, _)| *id).collect();
-        overdue
-            .into_iter()
-            .filter_map(|id| {
-                self.held.remove(&id)?;
-                Some(Released { id, verification: Verification::Outage(Outage::NoList) })
-            })
-            .collect()
+        let why = self.no_list();
+        released.extend(overdue.into_iter().filter_map(|id| {
+            self.held.remove(&id)?;
+            Some(Released { id, verification: Verification::Outage(why) })
+        }));
+        released
     }
 
     /// Takes the list over, if this is the answer with it. Gives the exchanges that were held for it.
@@ -133,40 +167,72 @@ impl Registry {
         worker: &mut Worker<'_>,
         metrics: &Metrics,
     ) -> Vec<Released> {
-        match self.poll {
-            Poll::Pending(token, _) if token == reply.token => {}
-            Poll::Pending(..) | Poll::Due(_) => return Vec::new(),
+        if !matches!(self.poll, Poll::Pending(token, _) if token == reply.token) {
+            return Vec::new();
         }
         let now = worker.host().now();
-        match self.read(reply, worker) {
+        match self.read(reply, now, worker) {
             Ok(News::Unchanged) => {
                 metrics.registry_unchanged.increment(worker.host());
-                self.succeeded(now, worker);
+                self.succeeded(now, now, worker);
                 Vec::new()
             }
-            Ok(News::List { list, etag }) => {
-                metrics.registry_updated.increment(worker.host());
-                let line = format!("client-id: took over a list of {} clients", list.len());
-                worker.host().log(Level::Info, &line);
-                let held = core::mem::take(&mut self.held);
-                let release = |(id, held): (ExchangeId, Held)| Released {
-                    id,
-                    verification: Verification::Decided(list.decide(&held.credentials)),
-                };
-                let released = held.into_iter().map(release).collect();
-                self.list = Some(list);
-                self.etag = etag;
-                self.succeeded(now, worker);
-                released
+            Ok(News::List(arrived)) => {
+                self.poll = Poll::Loading(arrived);
+                self.load(now, worker, metrics)
             }
             Err(problem) => {
-                if matches!(problem, Problem::Refused(_)) {
-                    metrics.registry_refused.increment(worker.host());
-                }
-                self.failed(&problem.to_string(), now, worker, metrics);
+                self.refused(&problem, now, worker, metrics);
                 Vec::new()
             }
         }
+    }
+
+    /// Reads on in the list that has come. Takes it over when it is whole, and gives the exchanges that were held for it.
+    fn load(&mut self, now: Timestamp, worker: &Worker<'_>, metrics: &Metrics) -> Vec<Released> {
+        let Poll::Loading(arrived) = &mut self.poll else {
+            return Vec::new();
+        };
+        let progress = arrived.loader.advance(PORTION);
+        if let Ok(Progress::Unfinished) = progress {
+            return Vec::new();
+        }
+        let Poll::Loading(arrived) = core::mem::replace(&mut self.poll, Poll::Due(now)) else {
+            return Vec::new();
+        };
+        let Arrived { loader, etag, at } = *arrived;
+        let list = loader.finish();
+        if let Err(error) = progress {
+            self.outdated = list;
+            self.refused(&Problem::Refused(error.to_string()), now, worker, metrics);
+            return Vec::new();
+        }
+        metrics.registry_updated.increment(worker.host());
+        let line = format!("client-id: took over a list of {} clients", list.len());
+        worker.host().log(Level::Info, &line);
+        let held = core::mem::take(&mut self.held);
+        let release = |(id, held): (ExchangeId, Held)| Released {
+            id,
+            verification: Verification::Decided(list.decide(&held.credentials)),
+        };
+        let released = held.into_iter().map(release).collect();
+        self.outdated = self.list.replace(list).unwrap_or_default();
+        self.etag = etag;
+        self.succeeded(at, now, worker);
+        released
+    }
+
+    fn refused(&mut self, problem: &Problem, now: Timestamp, worker: &Worker<'_>, metrics: &Metrics) {
+        if matches!(problem, Problem::Refused(_)) {
+            metrics.registry_refused.increment(worker.host());
+        }
+        self.overloaded = matches!(problem, Problem::Overload);
+        self.failed(&problem.to_string(), now, worker, metrics);
+    }
+
+    /// Why there is no list, or none that is believed still. Whoever fills the cluster's circuit breaker opens nothing.
+    fn no_list(&self) -> Outage {
+        if self.overloaded { Outage::Overload } else { Outage::NoList }
     }
 
     pub(crate) fn forget(&mut self, id: ExchangeId) {
@@ -188,6 +254,7 @@ impl Registry {
         match worker.host().call_out(&call) {
             Ok(token) => self.poll = Poll::Pending(token, now.after(self.answer_within())),
             Err(error) => {
+                self.overloaded = NotSent::from(error) == NotSent::Refused;
                 self.failed(&format!("the request could not be sent: {error}"), now, worker, metrics);
             }
         }
@@ -210,7 +277,7 @@ impl Registry {
         Duration::from_millis(self.source.hold_ms.into())
     }
 
-    fn read(&self, reply: CallOutReply, worker: &Worker<'_>) -> Result<News, Problem> {
+    fn read(&self, reply: CallOutReply, now: Timestamp, worker: &Worker<'_>) -> Result<News, Problem> {
         if reply.headers == 0 {
             return Err(Problem::Reset);
         }
@@ -224,19 +291,24 @@ impl Registry {
                     return Err(Problem::Refused(format!("it has {} bytes, more than {limit}", reply.body)));
                 }
                 let body = worker.host().call_out_body(reply.body).map_err(|_| Problem::Reset)?;
-                let list = ClientList::parse(&body).map_err(|error| Problem::Refused(error.to_string()))?;
-                Ok(News::List { list, etag: headers.first("etag").map(<[u8]>::to_vec) })
+                let etag =
+                    headers.first("etag").filter(|etag| etag.len() <= MAX_ETAG_BYTES).map(<[u8]>::to_vec);
+                let loader = Loader::new(body, self.limits);
+                Ok(News::List(Box::new(Arrived { loader, etag, at: now })))
             }
+            _ if says_overload(&headers) => Err(Problem::Overload),
             status => Err(Problem::Status(String::from_utf8_lossy(status).into_owned())),
         }
     }
 
-    fn succeeded(&mut self, now: Timestamp, worker: &Worker<'_>) {
+    /// The service said at this time what is in force now.
+    fn succeeded(&mut self, at: Timestamp, now: Timestamp, worker: &Worker<'_>) {
         if self.health == Health::Bad {
             worker.host().log(Level::Info, "client-id: the list of clients can be had again");
         }
         self.health = Health::Good;
-        self.confirmed = now;
+        self.overloaded = false;
+        self.confirmed = at;
         self.retry_in = FIRST_RETRY;
         self.poll = Poll::Due(now.after(self.interval));
     }
@@ -248,9 +320,8 @@ impl Registry {
                 Some(list) => format!("the last list, of {} clients, stays in force", list.len()),
                 None => "there is none yet".to_owned(),
             };
-            worker
-                .host()
-                .log(Level::Warn, &format!("client-id: no new list of clients: {problem}; {consequence}"));
+            let line = format!("client-id: no new list of clients: {problem}; {consequence}");
+            self.complaint.say(Level::Warn, &line, worker.host());
         }
         self.health = Health::Bad;
         let pause = self.retry_in.min(self.interval);
@@ -261,11 +332,12 @@ impl Registry {
 
 enum News {
     Unchanged,
-    List { list: ClientList, etag: Option<Vec<u8>> },
+    List(Box<Arrived>),
 }
 
 enum Problem {
     Reset,
+    Overload,
     Status(String),
     Refused(String),
 }
@@ -274,6 +346,7 @@ impl core::fmt::Display for Problem {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Reset => f.write_str("the connection failed"),
+            Self::Overload => f.write_str("too many call-outs are under way"),
             Self::Status(status) => write!(f, "the answer's status is {status:?}"),
             Self::Refused(reason) => write!(f, "the list is refused: {reason}"),
         }

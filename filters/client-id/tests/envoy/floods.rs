@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use portcullis_testkit::envoy::{Backend, Cluster, Envoy, EnvoyConfig, Fields, Gate, PATIENCE, Reply, h1, h2, wait_until};
+use portcullis_testkit::envoy::{
+    Backend, Cluster, Envoy, EnvoyConfig, Fields, Gate, PATIENCE, Reply, h1, h2, wait_until,
+};
 use serde_json::{Value, json};
 
 use crate::support::{Gateway, per_request, plugin};
@@ -124,7 +126,11 @@ fn credentials_on_which_the_service_fails_open_nothing() {
     let auth = Backend::start();
     auth.reply_with(|request| {
         let odd = crate::support::basic("acme", "odd");
-        if request.headers.get("authorization") == Some(&odd[..]) { Reply::status(500) } else { Reply::status(401) }
+        if request.headers.get("authorization") == Some(&odd[..]) {
+            Reply::status(500)
+        } else {
+            Reply::status(401)
+        }
     });
     let gateway = gateway(json!({"on_outage": "open"}), &auth, json!({}));
     let odd: Fields = &[("client_id", b"acme"), ("client_secret", b"odd")];

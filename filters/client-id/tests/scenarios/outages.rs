@@ -100,6 +100,61 @@ fn is_out_if_the_answer_lacks_the_identifier_that_it_must_have() {
     }
 }
 
+/// Only space and tab are white space around a header's value (RFC 9110, section 5.5). What else looks like it belongs to
+/// the value, and no identifier, name or tier may begin or end with it.
+#[test]
+fn never_merges_identities_by_trimming() {
+    let identity = json!({"auth": {"per-request": {"identity": {"client_id": "x-canonical"}}}});
+    let answered = |value: &str| {
+        let mut worker = worker(&with(per_request(), identity.clone()));
+        let id = call(&mut worker, "ACME", "s");
+        let token = worker.pending_call().token;
+        worker.answer(token, 200, &[("x-canonical", value), ("x-client-tier", value)], b"");
+        let tier = upstream(&worker, id, "x-portcullis-client-tier");
+        (upstream(&worker, id, "x-portcullis-client-id"), tier)
+    };
+    let same = |value: &str| Some(value.to_owned());
+    assert_eq!(answered(" \tacme \t"), (same("acme"), same("acme")));
+    assert_eq!(answered("acme\u{200b}"), (same("acme\u{200b}"), same("acme\u{200b}")));
+    for space in ["\u{a0}", "\u{3000}", "\u{2003}", "\u{85}", "\x0b", "\x0c"] {
+        assert_eq!(answered(&format!("acme{space}")), (None, None), "{space:?}");
+        assert_eq!(answered(&format!(" {space} acme")), (None, None), "{space:?}");
+    }
+}
+
+#[test]
+fn leaves_out_a_tier_that_ends_in_white_space() {
+    let mut worker = worker(&per_request());
+    let id = call(&mut worker, "acme", "s");
+    let token = worker.pending_call().token;
+    worker.answer(token, 200, &[("x-client-tier", "gold\u{3000}"), ("x-client-name", "Acme")], b"");
+    assert_admitted(&worker, id);
+    assert_eq!(upstream(&worker, id, "x-portcullis-client-tier"), None);
+    assert_eq!(upstream(&worker, id, "x-portcullis-client-name").as_deref(), Some("Acme"));
+}
+
+#[test]
+fn is_out_if_the_answer_says_anything_of_the_client_twice() {
+    let identity = json!({"auth": {"per-request": {"identity": {"client_id": "x-canonical"}}}});
+    for (name, other) in [
+        ("x-canonical", "x-canonical"),
+        ("x-canonical", "x_canonical"),
+        ("x-client-name", "x-client.name"),
+        ("x-client-tier", "x_client-tier"),
+    ] {
+        for value in ["acme", "globex", ""] {
+            let mut worker = worker(&with(per_request(), identity.clone()));
+            let id = call(&mut worker, "ACME", "s");
+            let token = worker.pending_call().token;
+            let headers = [("x-canonical", "acme"), ("x-client-name", "acme"), ("x-client-tier", "acme")];
+            let headers: Vec<_> = headers.into_iter().chain([(other, value)]).collect();
+            worker.answer(token, 200, &headers, b"");
+            assert_eq!(status(&worker, id), 503, "{name} {other}: {value:?}");
+            assert_eq!(metric(&worker, "auth_status"), 1);
+        }
+    }
+}
+
 #[test]
 fn still_refuses_missing_credentials_while_open() {
     let mut worker = worker(&with(per_request(), json!({"on_outage": "open"})));

@@ -178,7 +178,7 @@ fn keeps_enforcing_the_last_list_whatever_becomes_of_the_service() {
         (
             "empty",
             Box::new(|worker| serve(worker, 200, "", b"")),
-            "the list is refused: missing field `version`; ",
+            "the list is refused: not JSON: it ends too early; ",
         ),
         (
             "wrong version",
@@ -325,4 +325,103 @@ fn goes_on_asking_when_the_clock_is_set_back() {
     worker.host.tick_now();
     worker.advance(Duration::from_secs(1));
     assert_eq!(worker.pending_calls().len(), 1);
+}
+
+/// A list of so many clients without secrets, named by their number.
+fn long_list(clients: usize) -> Vec<u8> {
+    let clients: Vec<Value> = (0..clients).map(|at| json!({"id": at.to_string()})).collect();
+    json!({"version": 1, "clients": clients}).to_string().into_bytes()
+}
+
+#[test]
+fn reads_a_long_list_a_part_at_a_time_and_enforces_the_last_one_meanwhile() {
+    let mut worker = worker(&with(config(), json!({"secret": "optional"})));
+    serve(&mut worker, 200, "\"1\"", &list("s"));
+    worker.advance(Duration::from_millis(11_200));
+    serve(&mut worker, 200, "\"2\"", &long_list(10_000));
+    for updated in [1, 1, 2] {
+        assert_eq!(metric(&worker, "registry_updated"), updated);
+        let [old, new] = ["acme", "9999"].map(|id| worker.request([(":path", "/"), ("client_id", id)]));
+        let (admitted, refused) = if updated == 1 { (old, new) } else { (new, old) };
+        assert_admitted(&worker, admitted);
+        assert_eq!(status(&worker, refused), 401);
+        assert_eq!(worker.host.calls_sent(), 2, "no other list is asked for meanwhile");
+        worker.advance(Duration::from_millis(100));
+    }
+    await_question(&mut worker);
+    assert_eq!(worker.pending_call().header("if-none-match").as_deref(), Some("\"2\""));
+    // A shorter list after it: the longer one's memory is given back before the next is asked for.
+    serve(&mut worker, 200, "\"3\"", &list("s"));
+    await_question(&mut worker);
+    serve(&mut worker, 200, "\"4\"", &long_list(9_000)[..50_000]);
+    await_question(&mut worker);
+    assert_eq!((metric(&worker, "registry_updated"), metric(&worker, "registry_refused")), (3, 1));
+    let old = call(&mut worker, "acme", "s");
+    assert_admitted(&worker, old);
+}
+
+#[test]
+fn holds_requests_until_the_first_list_is_whole() {
+    let mut worker = worker(&with(config(), json!({"secret": "optional"})));
+    let held = worker.request([(":path", "/"), ("client_id", "9999")]);
+    serve(&mut worker, 200, "", &long_list(10_000));
+    let gone = worker.request([(":path", "/"), ("client_id", "9999")]);
+    assert_held(&worker, held);
+    worker.abort(gone);
+    worker.advance(Duration::from_millis(200));
+    assert_admitted(&worker, held);
+}
+
+#[test]
+fn refuses_a_list_that_is_more_than_it_may_be() {
+    for (limit, problem) in [
+        (json!({"max_clients": 9_999}), "clients: has more than 9999 items (max_clients)"),
+        (
+            json!({"max_memory_bytes": 1_000_000}),
+            "clients: takes more than 1000000 bytes of memory (max_memory_bytes)",
+        ),
+    ] {
+        let mut worker = worker(&with(config(), json!({"auth": {"registry": limit}})));
+        serve(&mut worker, 200, "", &list("s"));
+        await_question(&mut worker);
+        serve(&mut worker, 200, "", &long_list(10_000));
+        worker.advance(Duration::from_millis(500));
+        assert_eq!((metric(&worker, "registry_refused"), metric(&worker, "registry_failed")), (1, 1));
+        let warnings = worker.log_lines(Level::Warn);
+        assert!(warnings[0].contains(problem) && warnings.len() == 1, "{warnings:?}");
+        let id = call(&mut worker, "acme", "s");
+        assert_admitted(&worker, id);
+    }
+}
+
+#[test]
+fn complains_once_a_minute_of_lists_that_are_good_and_bad_in_turn() {
+    let mut worker = worker(&config());
+    for _ in 0..4 {
+        serve(&mut worker, 200, "", &list("s"));
+        await_question(&mut worker);
+        serve(&mut worker, 200, "", b"{}");
+        await_question(&mut worker);
+    }
+    assert_eq!((metric(&worker, "registry_refused"), worker.log_lines(Level::Warn).len()), (4, 1));
+}
+
+#[test]
+fn opens_nothing_because_the_request_for_the_list_is_refused() {
+    let open = json!({"on_outage": "open", "auth": {"registry": {"before_first_list": "refuse"}}});
+    let mut worker = worker(&with(config(), open));
+    let token = worker.pending_call().token;
+    worker.answer(token, 503, &[("x-envoy-overloaded", "true")], b"");
+    let id = call(&mut worker, "acme", "s");
+    assert_eq!(details(&worker, id), "client_id_overload");
+    worker.host.fail(Fault::CallOut);
+    worker.advance(Duration::from_secs(1));
+    let id = call(&mut worker, "acme", "s");
+    assert_eq!(details(&worker, id), "client_id_overload");
+    worker.host.mend(Fault::CallOut);
+    await_question(&mut worker);
+    let token = worker.pending_call().token;
+    worker.fail_call(token);
+    let id = call(&mut worker, "acme", "s");
+    assert_admitted(&worker, id);
 }

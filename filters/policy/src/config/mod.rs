@@ -69,7 +69,15 @@ pub fn parse<T: DeserializeOwned>(document: &[u8]) -> Result<T, ConfigError> {
             None => return Err(ConfigError::new("", "must be a JSON object, or a google.protobuf.Struct")),
         },
     };
-    serde_json::from_slice(&document).map_err(|error| refusal(&document, &error))
+    parse_value(&document)
+}
+
+/// Reads a JSON value of any kind, and JSON only: what an operator has not written.
+///
+/// # Errors
+/// The first thing that is wrong, with its place.
+pub fn parse_value<T: DeserializeOwned>(value: &[u8]) -> Result<T, ConfigError> {
+    serde_json::from_slice(value).map_err(|error| refusal(value, &error))
 }
 
 fn refusal(document: &[u8], error: &serde_json::Error) -> ConfigError {

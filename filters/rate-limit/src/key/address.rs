@@ -4,6 +4,7 @@ use core::fmt;
 use core::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use portcullis_policy::HeaderList;
+use portcullis_policy::headers::without_ows;
 
 /// How the source address is found, and how much of it counts.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +87,7 @@ impl fmt::Display for Network {
 fn forwarded_for(headers: &HeaderList, hops: u8) -> Option<&[u8]> {
     let fields: Vec<&[u8]> = headers.all("x-forwarded-for").collect();
     let from_the_right = fields.into_iter().rev().flat_map(|field| field.rsplit(|byte| *byte == b','));
-    from_the_right.map(<[u8]>::trim_ascii).nth(usize::from(hops))
+    from_the_right.map(without_ows).nth(usize::from(hops))
 }
 
 /// The IPv4 address that an IPv6 address stands for, if it does: `::ffff:192.0.2.1`, without which all of IPv4 would be one
