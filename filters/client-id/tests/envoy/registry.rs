@@ -220,3 +220,118 @@ fn a_held_request_that_is_aborted_is_forgotten() {
     assert_eq!(gateway.backend.requests()[0].path, "/kept");
     assert_eq!(gateway.count("admitted"), 1);
 }
+
+/// The greatest values that the configuration allows.
+fn greatest() -> Value {
+    policy(json!({
+        "max_bytes": 32 << 20, "max_clients": 1_000_000, "max_memory_bytes": 512 << 20,
+        "interval_ms": 100, "timeout_ms": 60_000,
+    }))
+}
+
+const MAX_BYTES: usize = 32 << 20;
+
+/// As many repetitions of a text as fit between the beginning and the end of a list.
+fn filled(each: impl Fn(usize) -> String) -> Vec<u8> {
+    let mut text = String::from(r#"{"version":1,"clients":["#);
+    for at in 0.. {
+        let next = each(at);
+        if text.len().saturating_add(next.len()) > MAX_BYTES - 3 {
+            break;
+        }
+        text.push_str(&next);
+        text.push(',');
+    }
+    text.pop();
+    text.push_str("]}");
+    text.into_bytes()
+}
+
+/// No list ends a VM, whatever it is like: the last good one stays in force, or it is taken over.
+#[test]
+fn no_list_of_the_greatest_size_ends_a_vm() {
+    let good =
+        |etag: &'static [u8]| Behaviour::Reply(http_reply(200, &[("etag", etag)], &list("acme", "s3cret")));
+    let service = HostileServer::start(good(b"\"0\""));
+    let gateway = Gateway::start(&greatest(), service.addr());
+    gateway.wait_for_count("registry_updated", vms(1));
+    // Control characters grow sixfold when a Struct is written as JSON.
+    let varint = |mut length: usize| {
+        let mut bytes = Vec::new();
+        while length > 0x7f {
+            bytes.push((length & 0x7f) as u8 | 0x80);
+            length >>= 7;
+        }
+        bytes.push(u8::try_from(length).unwrap());
+        bytes
+    };
+    let tagged = |tag: u8, content: Vec<u8>| [vec![tag], varint(content.len()), content].concat();
+    let grows = tagged(0x1a, vec![1; MAX_BYTES - 100]);
+    let entry = [tagged(0x0a, b"k".to_vec()), tagged(0x12, grows)].concat();
+    let secret = r#"{"salt":"0011223344556677","sha256":"0000000000000000000000000000000000000000000000000000000000000000"}"#;
+    let many = |n: usize| vec![secret; n].join(",");
+    let cases: Vec<(&str, Vec<u8>, &str)> = vec![
+        ("a protobuf Struct that grows", tagged(0x0a, entry), "registry_refused"),
+        ("many tiny clients", filled(|at| format!(r#"{{"id":"{at:x}"}}"#)), "registry_refused"),
+        (
+            "many clients that fit",
+            filled(|at| format!(r#"{{"id":"{at:07}","name":"a","tier":"gold"}}"#)),
+            "registry_updated",
+        ),
+        (
+            "clients with eight secrets",
+            filled(|at| format!(r#"{{"id":"{at}","secrets":[{}]}}"#, many(8))),
+            "registry_updated",
+        ),
+        (
+            "one client with all secrets",
+            filled(|_| format!(r#"{{"id":"a","secrets":[{}]}}"#, many(300_000))),
+            "registry_refused",
+        ),
+        (
+            "escapes",
+            filled(|at| format!(r#"{{"id":"{at}","name":"{}"}}"#, "\\u00e9".repeat(128))),
+            "registry_updated",
+        ),
+        (
+            "deep nesting",
+            [br#"{"version":1,"clients":[{"id":"#.to_vec(), vec![b'['; MAX_BYTES - 100]].concat(),
+            "registry_refused",
+        ),
+        (
+            "nesting within a client",
+            filled(|_| format!(r#"{{"id":{}{}}}"#, "[".repeat(30_000), "]".repeat(30_000))),
+            "registry_refused",
+        ),
+        (
+            "a long name",
+            [br#"{"version":1,"clients":[{"id":"a","name":""#.to_vec(), vec![b'x'; MAX_BYTES - 100]].concat(),
+            "registry_refused",
+        ),
+        (
+            "a long unknown member",
+            [br#"{""#.to_vec(), vec![b'x'; MAX_BYTES - 100]].concat(),
+            "registry_refused",
+        ),
+        ("duplicates", filled(|_| r#"{"id":"a"}"#.to_owned()), "registry_refused"),
+        ("white space", [vec![b' '; MAX_BYTES - 100], b"{}".to_vec()].concat(), "registry_refused"),
+        ("zeros", vec![0; MAX_BYTES], "registry_refused"),
+    ];
+    for (name, body, counter) in cases {
+        assert!(body.len() <= MAX_BYTES, "{name}: {}", body.len());
+        let before = gateway.count(counter);
+        let started = std::time::Instant::now();
+        service.behave(Behaviour::Reply(http_reply(200, &[("etag", b"\"1\"")], &body)));
+        wait_until(name, 6 * PATIENCE, || gateway.count(counter) >= before.saturating_add(vms(1)));
+        // A list that is taken over does not know the client.
+        let after = gateway.count("registry_updated");
+        service.behave(good(b"\"0\""));
+        wait_until(name, 6 * PATIENCE, || {
+            gateway.count("registry_updated") >= after.saturating_add(2 * vms(1))
+        });
+        assert_eq!(status(&gateway, Http::One, "acme", "s3cret"), 200, "{name}");
+        assert_eq!(status(&gateway, Http::One, "acme", "wrong"), 401, "{name}");
+        eprintln!("{name}: {} bytes, {:?}", body.len(), started.elapsed());
+    }
+    assert_eq!(gateway.count("host_failed"), 0);
+}

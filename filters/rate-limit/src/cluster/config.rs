@@ -47,8 +47,8 @@ pub struct ServiceConfig {
     pub on_outage: OnOutage,
     /// How many requests a worker holds, and how many calls it has under way, at a time. One more is treated as
     /// `on_outage` says, except that `open` refuses it: whoever sends that many would open the gate. All workers' together
-    /// should stay below the cluster's circuit breaker (`max_requests`, 1024 by default), which opens it: with more than
-    /// four workers lower the one or raise the other.
+    /// should stay below the cluster's circuit breaker (`max_requests`, 1024 by default), whose refusals are treated
+    /// alike.
     #[serde(default = "default_max_waiting")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 1000000)))]
     pub max_waiting: u32,
