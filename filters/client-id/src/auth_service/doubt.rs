@@ -69,7 +69,10 @@ impl AuthService {
         worker: &Worker<'_>,
         metrics: &Metrics,
     ) -> Vec<Released> {
-        let is_clear = self.doubt.leniency == Leniency::None || !outage.may_open() || self.doubt.is_out(now);
+        let is_clear = self.doubt.leniency == Leniency::None
+            || !outage.may_open()
+            || self.doubt.is_out(now)
+            || self.inquiries.get(&key).is_none_or(|inquiry| inquiry.waiters.is_empty());
         if is_clear {
             let verification = self.without_answer(&key, outage, now, worker.host(), metrics);
             return self.settle(&key, &verification);
