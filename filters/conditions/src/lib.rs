@@ -5,14 +5,16 @@
 //! never be true.
 
 mod config;
+mod number;
 pub mod possible;
 mod request;
 mod status;
 mod text;
 mod values;
 
-pub use config::{Quantifier, TextTest};
+pub use config::{NumberTest, Quantifier, TextTest};
+pub use number::NumberMatcher;
 pub use request::RequestTest;
 pub use status::StatusTest;
-pub use text::TextMatcher;
+pub use text::{JsonScalar, TextMatcher};
 pub use values::Values;

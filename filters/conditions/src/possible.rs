@@ -14,6 +14,7 @@ pub fn check_path(test: &TextTest) -> Result<(), ConfigError> {
         TextTest::Exact(text) => ("exact", text),
         TextTest::Prefix(text) => ("prefix", text),
         TextTest::Matches(_) => return Ok(()),
+        TextTest::Number(_) => return Err(ConfigError::new("number", "cannot be: no path is a number")),
     };
     let begins_well = text.is_empty() || text.starts_with('/') || text == "*";
     if begins_well && target::path(text.as_bytes()).len() == text.len() && !has_space(text) {
@@ -32,6 +33,7 @@ pub fn check_host(test: &TextTest) -> Result<(), ConfigError> {
         TextTest::Exact(text) => ("exact", text),
         TextTest::Prefix(text) => ("prefix", text),
         TextTest::Matches(_) => return Ok(()),
+        TextTest::Number(_) => return Err(ConfigError::new("number", "cannot be: no host is a number")),
     };
     let has_upper_case = text.bytes().any(|byte| byte.is_ascii_uppercase());
     let has_port = match test {
@@ -86,6 +88,9 @@ mod tests {
             assert_eq!(refused(check_host(&prefix(text))), None, "{text}");
         }
         assert_eq!(refused(check_host(&TextTest::Matches("(?i)Shop.*".to_owned()))), None);
+        let number = TextTest::Number(crate::NumberTest::default());
+        assert_eq!(refused(check_host(&number)).as_deref(), Some("number"));
+        assert_eq!(refused(check_path(&number)).as_deref(), Some("number"));
     }
 
     #[test]

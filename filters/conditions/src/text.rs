@@ -1,9 +1,10 @@
-//! Tests of texts.
+//! Tests of texts, and of numbers that are written as texts.
 
 use portcullis_policy::ConfigError;
 use regex::bytes::{Regex, RegexBuilder};
 
-use crate::TextTest;
+use crate::number::Notation;
+use crate::{NumberMatcher, TextTest};
 
 /// How large a compiled expression may become, in bytes, and the table that speeds it up.
 ///
@@ -29,13 +30,24 @@ pub enum TextMatcher {
     Prefix(Box<[u8]>),
     /// It matches this expression.
     Matches(Box<Regex>),
+    /// It is a number within bounds.
+    Number(NumberMatcher),
+}
+
+/// A value in a JSON document that is neither an object nor an array.
+#[derive(Debug, Clone, Copy)]
+pub enum JsonScalar<'a> {
+    /// A string, with its escapes resolved.
+    String(&'a str),
+    /// A number, `true`, `false` or `null`, as it is written.
+    Literal(&'a str),
 }
 
 impl TextMatcher {
     /// Compiles a test.
     ///
     /// # Errors
-    /// If it is a prefix without text, an expression that is none, or one that is too large.
+    /// If it is a prefix without text, an expression that is none or too large, or bounds that make no sense.
     pub fn compile(test: &TextTest) -> Result<Self, ConfigError> {
         Ok(match test {
             TextTest::Exact(text) => Self::Exact(text.as_bytes().into()),
@@ -44,6 +56,9 @@ impl TextMatcher {
             }
             TextTest::Prefix(text) => Self::Prefix(text.as_bytes().into()),
             TextTest::Matches(pattern) => Self::Matches(Box::new(compile(pattern)?)),
+            TextTest::Number(test) => {
+                Self::Number(NumberMatcher::compile(test).map_err(|error| error.within("number"))?)
+            }
         })
     }
 
@@ -53,6 +68,18 @@ impl TextMatcher {
             Self::Exact(own) => **own == *text,
             Self::Prefix(own) => text.starts_with(own),
             Self::Matches(pattern) => pattern.is_match(text),
+            // A number that readers disagree on is as good as none.
+            Self::Number(test) => test.passes(text, Notation::Plain) == Some(true),
+        }
+    }
+
+    /// Whether a value of a JSON document passes. `None` if that depends on how a reader rounds: it is a number that is not
+    /// a bound, but becomes the same double.
+    pub fn passes_json(&self, value: JsonScalar<'_>) -> Option<bool> {
+        match (self, value) {
+            (Self::Number(_), JsonScalar::String(_)) => Some(false),
+            (Self::Number(test), JsonScalar::Literal(text)) => test.passes(text.as_bytes(), Notation::Json),
+            (_, JsonScalar::String(text) | JsonScalar::Literal(text)) => Some(self.passes(text.as_bytes())),
         }
     }
 }

@@ -26,6 +26,8 @@ const CONFIGS: [&str; 4] = [
         {"when": {"operation": {"namespace": "urn:a", "name": "c"}}, "then": {"route": "c"}}]}"#,
     r#"{"default": "pass", "body": {"max_bytes": 1024}, "rules": [
         {"when": {"json": {"pointer": "/a/0/b", "value": {"matches": "[0-9.]+"}}}, "then": {"route": "a"}},
+        {"when": {"json": {"pointer": "/a/0/k", "value": {"number": {"more_than": -2.5, "at_most": 1e4}}}},
+         "then": {"route": "c"}},
         {"when": {"any": [{"json": {"pointer": "/a"}}, {"operation": {"name": "a"}}]}, "then": {"route": "b"}}]}"#,
 ];
 

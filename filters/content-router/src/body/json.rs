@@ -1,9 +1,11 @@
 //! JSON documents.
 
+mod name;
+
 use core::fmt;
 use std::borrow::Cow;
 
-use portcullis_conditions::TextMatcher;
+use portcullis_conditions::{JsonScalar, TextMatcher};
 use portcullis_policy::ConfigError;
 use serde::de::{DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -20,7 +22,7 @@ pub(crate) struct JsonTest {
     value: Option<TextMatcher>,
 }
 
-/// A document that is no JSON, or has two members of the name that is asked for.
+/// A document that is no JSON, or of which readers disagree on what is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Malformed;
 
@@ -45,20 +47,22 @@ impl JsonTest {
         Ok(match (value, &self.value) {
             (None, _) => Truth::False,
             (Some(_), None) => Truth::True,
-            (Some(value), Some(test)) => text(value)?.is_some_and(|text| test.passes(text.as_bytes())).into(),
+            (Some(value), Some(test)) => passes(test, value.get())?.into(),
         })
     }
 }
 
-/// What a scalar says: a string's characters, or what is written.
-fn text(value: &RawValue) -> Result<Option<Cow<'_, str>>, Malformed> {
-    match value.get().as_bytes().first() {
-        Some(b'{' | b'[') => Ok(None),
+/// Whether a value that is written like this passes a test.
+fn passes(test: &TextMatcher, value: &str) -> Result<bool, Malformed> {
+    let passes = match value.as_bytes().first() {
+        Some(b'{' | b'[') => Some(false),
         Some(b'"') => {
-            serde_json::from_str::<String>(value.get()).map(|text| Some(text.into())).map_err(|_| Malformed)
+            let text: Cow<'_, str> = serde_json::from_str(value).map_err(|_| Malformed)?;
+            test.passes_json(JsonScalar::String(&text))
         }
-        _ => Ok(Some(value.get().into())),
-    }
+        _ => test.passes_json(JsonScalar::Literal(value)),
+    };
+    passes.ok_or(Malformed)
 }
 
 /// `~1` is a slash and `~0` a tilde; nothing else may follow a tilde.
@@ -129,7 +133,8 @@ fn descend(
 }
 
 /// Picks members by name out of an object, or elements by index out of an array. Which of two members of one name counts,
-/// nobody knows (RFC 8259, section 4): there may be only one of those that are asked for.
+/// nobody knows (RFC 8259, section 4): there may be only one of those that are asked for, and none that is one of them to
+/// some readers only.
 struct Members<'n>(&'n [&'n str]);
 
 impl<'de> DeserializeSeed<'de> for Members<'_> {
@@ -149,14 +154,32 @@ impl<'de> Visitor<'de> for Members<'_> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut found: Self::Value = vec![None; self.0.len()];
+        let folded = |asked: &&str| {
+            let mut folded = String::new();
+            name::fold(asked, &mut folded);
+            folded
+        };
+        let asked: Vec<String> = self.0.iter().map(folded).collect();
+        let mut folded = String::new();
         while let Some(name) = map.next_key::<Cow<'_, str>>()? {
             match self.0.iter().position(|known| *known == name).and_then(|at| found.get_mut(at)) {
                 Some(Some(_)) => return Err(A::Error::custom("a second member of the same name")),
                 Some(slot) => *slot = Some(map.next_value()?),
                 None => {
+                    name::fold(&name, &mut folded);
+                    if asked.contains(&folded) {
+                        return Err(A::Error::custom("a member whose name is the same to some readers"));
+                    }
                     map.next_value::<IgnoredAny>()?;
                 }
             }
+        }
+        // Rules may ask for a name in several spellings. A document has one of them at the most.
+        let mut names: Vec<&String> =
+            asked.iter().zip(&found).filter_map(|(name, value)| value.and(Some(name))).collect();
+        names.sort_unstable();
+        if names.array_windows().any(|[name, next]| name == next) {
+            return Err(A::Error::custom("a name in two spellings"));
         }
         Ok(found)
     }

@@ -73,8 +73,8 @@ pub enum Condition {
     Json {
         /// Where it is, as a JSON Pointer (RFC 6901): `/order/lines/0/sku`; empty for the whole document.
         pointer: String,
-        /// What it must be: a string's text, and numbers, `true`, `false` and `null` as they are written. Objects and
-        /// arrays pass no test. Without it, it is enough that the value is there.
+        /// What it must be: a string's text; numbers, `true`, `false` and `null` as they are written, and numbers by their
+        /// value too. Objects and arrays pass no test. Without it, it is enough that the value is there.
         value: Option<TextTest>,
     },
 }

@@ -112,8 +112,8 @@ pub struct Undecided {
     pub multipart: OnUndecided,
     /// More of it came than `body.max_bytes` before the rules had decided. If refused, with 413.
     pub too_large: OnUndecided,
-    /// It is not well-formed, is no envelope though its headers say so, or is of another version of SOAP. If refused,
-    /// with 400.
+    /// It is not well-formed, is no envelope though its headers say so, is of another version of SOAP, or is JSON in which
+    /// readers find different values where a rule looks. If refused, with 400.
     pub malformed: OnUndecided,
     /// What the worker is reading takes more memory than `body.max_held_bytes`. If refused, with 503.
     pub busy: OnUndecided,

@@ -80,6 +80,23 @@ fn refuses_what_makes_no_sense_and_names_the_field() {
             when(json!({"header": {"name": "a", "value": {"matches": "["}}})),
             "rules[0].when.header.value.matches: must",
         ),
+        (
+            text(json!({"number": {"at_least": 5}})),
+            "rules[0].when.path.number: cannot be: no path is a number",
+        ),
+        (
+            when(json!({"header": {"name": "a", "value": {"number": {}}}})),
+            "rules[0].when.header.value.number: must have `at_least`",
+        ),
+        (
+            when(json!({"query": {"name": "a", "value": {"number": {"at_least": 5, "less_than": 5}}}})),
+            "rules[0].when.query.value.number: must have bounds with a number between them",
+        ),
+        (
+            when(json!({"json": {"pointer": "/a", "value": {"number": {"at_most": 0.1234567890123456}}}})),
+            "rules[0].when.json.value.number.at_most: must be a number of at most 15 digits",
+        ),
+        (when(json!({"json": {"pointer": "", "value": {"number": {"at_least": "5"}}}})), "rules[0].when"),
         (when(json!({"operation": {"name": "a:b"}})), "rules[0].when.operation.name: must be the local name"),
         (
             when(json!({"soap-header": {"name": "a/b"}})),

@@ -57,3 +57,81 @@ fn two_members_of_one_name_decide_nothing() {
         assert_eq!(count(&worker, "malformed"), 1);
     }
 }
+
+/// Go's encoding/json takes the last member whose name is the same but for case, Jackson and .NET do if they are told to.
+#[test]
+fn a_member_that_only_some_readers_take_for_the_one_asked_for_decides_nothing() {
+    let config = rules(&[json!({"json": {"pointer": "/order/op", "value": {"exact": "user"}}})]);
+    for document in [
+        r#"{"order":{"op":"user","OP":"admin"}}"#,
+        r#"{"order":{"OP":"admin","op":"user"}}"#,
+        r#"{"order":{"Op":"user"}}"#,
+        r#"{"order":{"op":"user","\u004fp":"admin"}}"#,
+        r#"{"order":{"op":"user","op\u0000":"admin"}}"#,
+        r#"{"order":{"op":"user"},"ORDER":{"op":"admin"}}"#,
+        // Readers that put U+FFFD in place of what is no character.
+        r#"{"order":{"op":"user","\ud800":1}}"#,
+    ] {
+        let mut worker = worker(&config);
+        assert_eq!(post(&mut worker, JSON, document), Fared::Refused(400), "{document}");
+        assert_eq!(count(&worker, "malformed"), 1);
+    }
+    for document in [
+        r#"{"order":{"op":"user","operation":"admin","o-p":1,"o_p":2,"__proto__":{"op":"admin"}}}"#,
+        r#"{"OP":"admin","order":{"op":"user"}}"#,
+        r#"{"order":{"op":"user","x":{"OP":"admin"}}}"#,
+    ] {
+        assert_eq!(post(&mut worker(&config), JSON, document), to("r1"), "{document}");
+    }
+    // Letters beyond ASCII that are a `k` and an `s` to readers that fold case by Unicode.
+    let config = rules(&[json!({"json": {"pointer": "/kinds"}})]);
+    for name in ["\u{212a}inds", "kind\u{17f}", r"kind\u017f"] {
+        let document = format!(r#"{{"kinds":1,"{name}":2}}"#);
+        assert_eq!(post(&mut worker(&config), JSON, document), Fared::Refused(400), "{name}");
+    }
+}
+
+#[test]
+fn rules_may_ask_for_a_name_in_two_spellings_and_a_document_has_one() {
+    let name = |pointer: &str| json!({"json": {"pointer": pointer}});
+    let config = rules(&[name("/id"), name("/ID")]);
+    assert_eq!(post(&mut worker(&config), JSON, r#"{"id":1}"#), to("r1"));
+    assert_eq!(post(&mut worker(&config), JSON, r#"{"ID":1}"#), to("r2"));
+    for document in [r#"{"id":1,"ID":2}"#, r#"{"Id":1}"#] {
+        assert_eq!(post(&mut worker(&config), JSON, document), Fared::Refused(400), "{document}");
+    }
+}
+
+/// What the reference shows: only what is understood to be small goes the short way.
+#[test]
+fn numbers_are_compared_by_their_value_however_they_are_written() {
+    let small =
+        json!({"json": {"pointer": "/total", "value": {"number": {"at_least": 0, "less_than": 10000}}}});
+    let large = json!({"json": {"pointer": "/total", "value": {"number": {"at_least": 10000}}}});
+    let config = with(rules(&[small, large]), json!({"default": {"route": "unknown"}}));
+    for (total, route) in [
+        ("9999.99", "r1"),
+        ("0", "r1"),
+        ("-0.0", "r1"),
+        ("99999e-1", "r1"),
+        ("10000", "r2"),
+        ("10000.0", "r2"),
+        ("1e4", "r2"),
+        ("1E+5", "r2"),
+        ("0.1e6", "r2"),
+        ("1e400", "r2"),
+        ("123456789012345678901234567890", "r2"),
+        ("-1", "unknown"),
+        ("\"20000\"", "unknown"),
+        ("\"20\"", "unknown"),
+        ("true", "unknown"),
+        ("null", "unknown"),
+        ("[20000]", "unknown"),
+    ] {
+        let document = format!(r#"{{"total": {total}}}"#);
+        assert_eq!(post(&mut worker(&config), JSON, document), to(route), "{total}");
+    }
+    // A double of this is 10000.
+    let document = format!(r#"{{"total": 9999.{}}}"#, "9".repeat(30));
+    assert_eq!(post(&mut worker(&config), JSON, document), Fared::Refused(400));
+}

@@ -15,6 +15,36 @@ fn routes(condition: Value, headers: &[(&str, &str)]) -> bool {
 }
 
 #[test]
+fn numbers_in_headers_and_queries_are_compared_by_their_value() {
+    let number = json!({"number": {"at_least": -2.5, "less_than": 10000}});
+    let header = json!({"header": {"name": "n", "value": number}});
+    let query = json!({"query": {"name": "n", "value": number}});
+    for (text, expected) in [
+        ("9999.99", true),
+        ("-2.50", true),
+        ("0", true),
+        ("10000", false),
+        ("10000.0", false),
+        ("-2.51", false),
+        // What readers make of these differs: they are no numbers here.
+        ("1e2", false),
+        ("+5", false),
+        ("007", false),
+        ("0x10", false),
+        ("5 ", false),
+        ("5,0", false),
+        ("", false),
+    ] {
+        assert_eq!(routes(header.clone(), &[("n", text)]), expected, "{text:?}");
+        let path = format!("/?n={}", text.replace('+', "%2b").replace(' ', "+"));
+        assert_eq!(routes(query.clone(), &[(":path", &path)]), expected, "{path}");
+    }
+    // Of several values all count.
+    assert!(routes(query.clone(), &[(":path", "/?n=1&n=%32")]));
+    assert!(!routes(query, &[(":path", "/?n=1&n=20000")]));
+}
+
+#[test]
 fn each_condition_is_true_of_what_it_says() {
     let header = |value: Value| json!({"header": {"name": "X-To", "value": value}});
     for (condition, headers, expected) in [

@@ -93,6 +93,10 @@ fn expressions_are_true_or_have_a_value() {
         ("//order[symbol = 'B']", Value::Null, true),
         ("//nothing", json!({"exact": ""}), false),
         ("string(//nothing)", json!({"exact": ""}), true),
+        ("//@id", json!({"number": {"more_than": 6.5}}), true),
+        ("//@id", json!({"number": {"more_than": 7}}), false),
+        ("//symbol", json!({"number": {"less_than": 7}}), false),
+        ("count(//order) * 100000", json!({"number": {"at_least": 2e5, "at_most": 2e5}}), true),
         ("concat(//order[2]/symbol, '-', //@id)", json!({"exact": "B-7"}), true),
     ] {
         let body = soap_11(
