@@ -112,6 +112,12 @@ impl Policy for RateLimit {
         }
     }
 
+    /// What the upstream believes to be the service's word must not be the client's.
+    fn own_headers(&self) -> Vec<String> {
+        let names = self.config.service.iter().flat_map(|service| &service.request_headers);
+        names.map(|name| name.to_ascii_lowercase()).collect()
+    }
+
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {
         let name = self.config.name.as_deref();
         self.metrics = Metrics::define(worker.host(), name);
@@ -160,6 +166,9 @@ impl Policy for RateLimit {
         let Reading { completeness, description } = match self.read(exchange) {
             Ok(Some(reading)) => reading,
             Ok(None) => return pass(self.metrics.exempt, Verdict::Skipped, "exempt", exchange),
+            Err(_) if exchange.known_request_headers().is_none() && self.owns_headers() => {
+                return self.refuse_uncleaned(exchange);
+            }
             Err(_) => return self.fail(exchange),
         };
         if completeness != Completeness::Whole {
@@ -247,6 +256,11 @@ impl RateLimit {
             service.describe_part(part, value, &mut description);
         });
         Ok(Some(Reading { completeness, description: Some(description) }))
+    }
+
+    /// Whether the service may set headers of requests, which clients therefore may not.
+    fn owns_headers(&self) -> bool {
+        self.config.service.as_ref().is_some_and(|service| !service.request_headers.is_empty())
     }
 
     /// Does as the service has decided.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use portcullis_policy::call_out::{NotSent, says_overload};
-use portcullis_policy::host::{CallOut, CallToken, Host};
+use portcullis_policy::host::{CallOut, CallToken, Host, Level};
 use portcullis_policy::time::MonotonicTime;
-use portcullis_policy::{CallOutReply, Exchange, ExchangeId, HeaderList, HostError, Worker};
+use portcullis_policy::{CallOutReply, Complaint, Exchange, ExchangeId, HeaderList, HostError, Worker};
 
+use super::added_headers::PermittedHeaders;
 use super::config::ServiceConfig;
 use super::descriptor::{Description, Descriptors};
 use super::frame;
@@ -40,10 +41,12 @@ pub(crate) struct RateLimitService {
     /// The `grpc-timeout` header, with which the service stops working on what nobody waits for any more.
     grpc_timeout: String,
     descriptors: Descriptors,
+    permitted: PermittedHeaders,
     max_waiting: usize,
     /// Calls under way, one for each request, for each counts; and answers that have not been collected yet.
     calls: BTreeMap<CallToken, Call>,
     metrics: ServiceMetrics,
+    complaint: Complaint,
 }
 
 enum Call {
@@ -127,9 +130,12 @@ impl RateLimitService {
             timeout: Duration::from_millis(config.timeout_ms.into()),
             grpc_timeout: format!("{}m", config.timeout_ms),
             descriptors: Descriptors::new(config),
+            // The configuration has been checked.
+            permitted: PermittedHeaders::compile(config).unwrap_or_default(),
             max_waiting: usize::try_from(config.max_waiting).unwrap_or(usize::MAX),
             calls: BTreeMap::new(),
             metrics,
+            complaint: Complaint::default(),
         }
     }
 
@@ -189,7 +195,7 @@ impl RateLimitService {
         if !matches!(self.calls.get(&token), Some(Call::UnderWay { .. })) {
             return None;
         }
-        let answer = match read(reply, worker.host()) {
+        let answer = match read(reply, &self.permitted, worker.host()) {
             Ok(ruling) => {
                 self.count_ruling(&ruling, worker.host());
                 Answer::Ruled(Box::new(ruling))
@@ -256,11 +262,20 @@ impl RateLimitService {
         if ruling.unlimited > 0 || ruling.statuses < self.descriptors.count() {
             self.metrics.no_limit.increment(host);
         }
+        let refused = &ruling.refused;
+        if refused.count > 0 {
+            self.metrics.headers_refused.add(host, refused.count);
+            let line = format!(
+                "rate-limit: headers that the service wants added are left out, such as {refused}: \
+                 service.request_headers and service.response_headers do not permit them, or their values are none"
+            );
+            self.complaint.say(Level::Warn, &line, host);
+        }
     }
 }
 
 /// The ruling in a reply, or what it is instead. No headers at all means that there was no reply.
-fn read(reply: CallOutReply, host: &dyn Host) -> Result<Ruling, Outage> {
+fn read(reply: CallOutReply, permitted: &PermittedHeaders, host: &dyn Host) -> Result<Ruling, Outage> {
     if reply.headers == 0 {
         return Err(Outage::Reset);
     }
@@ -289,7 +304,7 @@ fn read(reply: CallOutReply, host: &dyn Host) -> Result<Ruling, Outage> {
         return Err(Outage::Nonsense);
     }
     let body = host.call_out_body(reply.body).map_err(|_| Outage::Reset)?;
-    reply::read(&body).map_err(|_| Outage::Nonsense)
+    reply::read(&body, permitted).map_err(|_| Outage::Nonsense)
 }
 
 fn grpc_status(fields: &HeaderList) -> Result<u32, Outage> {

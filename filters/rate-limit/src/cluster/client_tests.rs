@@ -11,7 +11,8 @@ use super::super::messages::{HeaderValue, RateLimitRequest, RateLimitResponse, c
 use super::super::reply::tests::{response, status};
 use super::*;
 
-const CONFIG: &[u8] = br#"{"cluster": "ratelimit", "domain": "shop", "max_waiting": 3}"#;
+const CONFIG: &[u8] =
+    br#"{"cluster": "ratelimit", "domain": "shop", "max_waiting": 3, "request_headers": ["X-Limited"]}"#;
 
 /// Lets those pass who are within their limits, refuses others with 429, and outages with 503.
 struct Asker {
@@ -222,6 +223,24 @@ fn appends_the_headers_that_the_service_wants_added() {
     assert_eq!(upstream.all("x-limited").collect::<Vec<_>>(), [&b"no"[..], b"yes"]);
     assert_eq!(upstream.all(":path").collect::<Vec<_>>(), [b"/a"]);
     assert!(!upstream.contains("x-portcullis-client-id"));
+    assert_eq!(metric(&worker, "headers_refused"), 2);
+}
+
+/// A service that always asks for it writes one line a minute.
+#[test]
+fn complains_once_of_headers_that_are_not_permitted() {
+    let mut worker = Asker::worker();
+    for key in ["authorization", "x\n[error] forged", "x-envoy-upstream-rq-timeout-ms"] {
+        let (_, call) = asked(&mut worker);
+        let headers = vec![HeaderValue { key: key.to_owned(), value: "1".to_owned(), raw_value: Vec::new() }];
+        let response = RateLimitResponse { request_headers_to_add: headers, ..response(code::OK, &[]) };
+        answer(&mut worker, call.token, &response);
+    }
+    let log = worker.host.log_lines(Level::Warn);
+    let lines: Vec<_> = log.iter().filter(|line| line.contains("service.request_headers")).collect();
+    assert_eq!(lines.len(), 1, "{log:?}");
+    assert!(lines[0].contains("such as authorization:"), "{lines:?}");
+    assert_eq!(metric(&worker, "headers_refused"), 3);
 }
 
 type Fields<'a> = &'a [(&'a str, &'a str)];

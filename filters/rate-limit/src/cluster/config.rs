@@ -5,11 +5,14 @@ use std::collections::BTreeMap;
 use portcullis_policy::ConfigError;
 use serde::{Deserialize, Serialize};
 
+use super::added_headers::PermittedHeaders;
 use crate::config::in_range;
 use crate::limiter::MAX_LIMITS;
 
 /// The most entries that a descriptor has by configuration.
 const MAX_ENTRIES: usize = 16;
+/// The most headers that the service may be permitted to add to a message.
+const MAX_HEADERS: usize = 32;
 
 /// A rate limit service, which keeps the counts of all gateways: the protocol of Envoy's own rate limit filter
 /// (`envoy.service.ratelimit.v3.RateLimitService`). The service's own configuration says how much is allowed.
@@ -38,6 +41,18 @@ pub struct ServiceConfig {
     /// entry by default. It comes right before the entries of the key. A client without a tier has no such entry.
     #[serde(default)]
     pub tier_entry: Option<String>,
+    /// The headers that the service may add to requests: none by default. None of `x-envoy-…`, `x-portcullis-…`, those
+    /// that frame a message, describe its body or belong to its connection (`content-length`, `content-type`, `expect`,
+    /// `upgrade`), nor pseudo-headers. What is not listed is left out and counted. What clients send under these names, in
+    /// any spelling, is removed, so that the upstream can believe them to be the service's.
+    #[serde(default)]
+    #[cfg_attr(feature = "schema", schemars(length(max = 32)))]
+    pub request_headers: Vec<String>,
+    /// The headers that the service may add to responses, its refusals included: the same, but by default those that tell
+    /// how limits stand. `[]` for none.
+    #[serde(default = "default_response_headers")]
+    #[cfg_attr(feature = "schema", schemars(length(max = 32)))]
+    pub response_headers: Vec<String>,
     /// How long an answer is waited for, in milliseconds. The default is that of Envoy's own filter.
     #[serde(default = "default_timeout_ms")]
     #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 60000)))]
@@ -93,6 +108,23 @@ fn default_descriptors() -> Vec<DescriptorConfig> {
     vec![DescriptorConfig::default()]
 }
 
+/// What services call how limits stand: in the drafts of the IETF (draft-ietf-httpapi-ratelimit-headers, among them what
+/// Envoy's reference service writes), and by custom.
+fn default_response_headers() -> Vec<String> {
+    [
+        "ratelimit",
+        "ratelimit-policy",
+        "ratelimit-limit",
+        "ratelimit-remaining",
+        "ratelimit-reset",
+        "x-ratelimit-limit",
+        "x-ratelimit-remaining",
+        "x-ratelimit-reset",
+    ]
+    .map(str::to_owned)
+    .to_vec()
+}
+
 const fn default_timeout_ms() -> u32 {
     20
 }
@@ -132,6 +164,14 @@ impl ServiceConfig {
         if self.tier_entry.as_ref().is_some_and(String::is_empty) {
             return Err(ConfigError::new("tier_entry", "must not be empty"));
         }
+        for (field, names) in
+            [("request_headers", &self.request_headers), ("response_headers", &self.response_headers)]
+        {
+            if names.len() > MAX_HEADERS {
+                return Err(ConfigError::new(field, format!("must have at most {MAX_HEADERS} items")));
+            }
+        }
+        PermittedHeaders::compile(self)?;
         in_range("timeout_ms", self.timeout_ms.into(), 1..=60_000)?;
         in_range("max_waiting", self.max_waiting.into(), 1..=1_000_000)
     }
@@ -230,6 +270,12 @@ mod tests {
             (json!({"descriptors": entry("k", "")}), "descriptors[1].entries[0].value:"),
             (json!({"entry_keys": {"path": ""}}), "entry_keys:"),
             (json!({"tier_entry": ""}), "tier_entry:"),
+            (
+                json!({"request_headers": ["a", "x_envoy_retry-on"]}),
+                "request_headers[1]: must not begin with",
+            ),
+            (json!({"response_headers": ["Content-Length"]}), "response_headers[0]: must not be"),
+            (json!({"response_headers": vec!["a"; 33]}), "response_headers: must have at most 32 items"),
             (json!({"timeout_ms": 0}), "timeout_ms:"),
             (json!({"timeout_ms": 60_001}), "timeout_ms:"),
             (json!({"max_waiting": 0}), "max_waiting:"),

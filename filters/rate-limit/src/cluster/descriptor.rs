@@ -10,8 +10,8 @@ use super::messages::{Entry, RateLimitDescriptor, RateLimitRequest};
 const GENERIC_KEY: &str = "generic_key";
 const ALL: &str = "all";
 
-/// The value of an entry whose part of the key is not there, or empty: the protocol allows no empty values, and to leave
-/// the entry out would make the descriptor another one, for which the service mostly knows no limit.
+/// The value of an entry whose part of the key is not there, is ambiguous or empty: the protocol allows no empty values, and
+/// to leave the entry out would make the descriptor another one, for which the service mostly knows no limit.
 pub(crate) const ABSENT: &str = "-";
 
 /// What a request is, in the service's terms: the entries that are not the same for all requests, in order.
@@ -78,25 +78,38 @@ fn fixed_entries(config: &DescriptorConfig) -> Vec<Entry> {
     config.entries.iter().map(|entry| Entry { key: entry.key.clone(), value: entry.value.clone() }).collect()
 }
 
-/// A value as text: what is not UTF-8 is percent-encoded, since the protocol's values are text.
+/// A value as text, so that no two values give the same: the protocol's values are text, so bytes that are not UTF-8 are
+/// percent-encoded, and so are the percent sign itself and a value that would look like none.
 fn text(value: Option<&[u8]>) -> String {
     let value = value.unwrap_or_default();
     if value.is_empty() {
         return ABSENT.to_owned();
     }
     let mut text = String::with_capacity(value.len());
+    if value == ABSENT.as_bytes() {
+        value.iter().for_each(|byte| encode(*byte, &mut text));
+        return text;
+    }
     for chunk in value.utf8_chunks() {
-        text.push_str(chunk.valid());
-        for byte in chunk.invalid() {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "%{byte:02X}");
+        for (at, between) in chunk.valid().split('%').enumerate() {
+            if at > 0 {
+                encode(b'%', &mut text);
+            }
+            text.push_str(between);
         }
+        chunk.invalid().iter().for_each(|byte| encode(*byte, &mut text));
     }
     text
 }
 
+fn encode(byte: u8, text: &mut String) {
+    // Writing to a string cannot fail.
+    let _ = write!(text, "%{byte:02X}");
+}
+
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::{Value, json};
 
     use super::*;
@@ -181,11 +194,50 @@ mod tests {
     }
 
     #[test]
-    fn tells_values_apart_that_are_not_text() {
-        let request = descriptors(json!({})).ask(
-            &[("a", Some(&b"caf\xe9"[..])), ("b", Some(b"caf\xe8")), ("c", Some("café".as_bytes()))],
-            None,
-        );
-        assert_eq!(entries(&request), [[("a", "caf%E9"), ("b", "caf%E8"), ("c", "café")]]);
+    fn tells_values_apart_whatever_bytes_they_have() {
+        for (value, expected) in [
+            (&b"caf\xe9"[..], "caf%E9"),
+            (b"caf\xe8", "caf%E8"),
+            ("café".as_bytes(), "café"),
+            (b"caf%E9", "caf%25E9"),
+            (b"\xff\x80", "%FF%80"),
+            (b"%FF%80", "%25FF%2580"),
+            (b"%", "%25"),
+            (b"%%", "%25%25"),
+            (b"-", "%2D"),
+            (b"--", "--"),
+            (b"%2D", "%252D"),
+        ] {
+            let request = descriptors(json!({})).ask(&[("a", Some(value))], None);
+            assert_eq!(entries(&request), [[("a", expected)]], "{value:?}");
+        }
+    }
+
+    /// A value of bytes that matter to the encoding, or of any.
+    fn value() -> impl Strategy<Value = Option<Vec<u8>>> {
+        let byte = prop_oneof![proptest::sample::select(b"%-2DF58\xff\x80\xc3\xa9".to_vec()), any::<u8>()];
+        proptest::option::of(proptest::collection::vec(byte, 0..6))
+    }
+
+    proptest! {
+        /// What is not there, and what is empty, is one.
+        #[test]
+        fn different_keys_have_different_descriptors(one in [value(), value()], other in [value(), value()]) {
+            let ask = |[a, b]: &[Option<Vec<u8>>; 2]| {
+                descriptors(json!({})).ask(&[("a", a.as_deref()), ("b", b.as_deref())], None)
+            };
+            let known = |values: &[Option<Vec<u8>>; 2]| values.clone().map(Option::unwrap_or_default);
+            prop_assert_eq!(ask(&one) == ask(&other), known(&one) == known(&other));
+        }
+
+        /// The encoding can be undone, so that it makes two of no one value.
+        #[test]
+        fn a_descriptor_says_what_the_value_was(value in value()) {
+            let encoded = text(value.as_deref());
+            let value = value.unwrap_or_default();
+            let decoded = portcullis_policy::percent::decode_path(encoded.as_bytes()).unwrap();
+            prop_assert_eq!(&*decoded, if value.is_empty() { ABSENT.as_bytes() } else { &value });
+            prop_assert_eq!(encoded == ABSENT, value.is_empty());
+        }
     }
 }

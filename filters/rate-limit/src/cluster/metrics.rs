@@ -31,6 +31,8 @@ counters! {
     over_limit;
     /// Answers in which a descriptor of the request has no limit: mostly a mistake in one of the two configurations.
     no_limit;
+    /// Headers that the service wanted added and that were left out: not permitted, or no value of a header.
+    headers_refused;
     /// Calls that could not be made: Envoy knows no such cluster.
     unreachable;
     /// Calls that Envoy or the service answered as unavailable (gRPC status 14; HTTP status 502 or 503): the connection

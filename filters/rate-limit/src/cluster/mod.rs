@@ -18,7 +18,7 @@ mod frame;
 mod messages;
 mod metrics;
 
-pub use added_headers::AddedHeaders;
+pub use added_headers::{AddedHeaders, PermittedHeaders, Refused};
 pub(crate) use client::{Answer, Asked, Outage, RateLimitService};
 pub use config::{OnOutage, ServiceConfig};
 pub(crate) use descriptor::Description;

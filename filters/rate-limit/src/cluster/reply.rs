@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use portcullis_policy::reply::CustomBody;
 use prost::Message;
 
-use super::added_headers::AddedHeaders;
+use super::added_headers::{AddedHeaders, PermittedHeaders, Refused, take};
 use super::frame;
 use super::messages::{DescriptorStatus, ProtoDuration, RateLimitResponse, code, unit_period};
 use crate::limiter::{MAX_LIMITS, Standing};
@@ -36,6 +36,8 @@ pub struct Ruling {
     pub request_headers: AddedHeaders,
     /// What the service wants the client to be told, on a response of the upstream as on a refusal.
     pub response_headers: AddedHeaders,
+    /// What it wants them to be told and is not permitted.
+    pub refused: Refused,
     /// The body of a refusal, in place of the policy's own. Its type is what the service gives as `content-type`, which
     /// is not among the headers.
     pub body: Option<CustomBody>,
@@ -67,26 +69,30 @@ pub enum Nonsense {
 ///
 /// # Errors
 /// The body is no decision.
-pub fn read(body: &[u8]) -> Result<Ruling, Nonsense> {
+pub fn read(body: &[u8], permitted: &PermittedHeaders) -> Result<Ruling, Nonsense> {
     if body.len() > MAX_BYTES {
         return Err(Nonsense::TooLong);
     }
     let message = frame::unwrap(body).map_err(|_| Nonsense::Frame)?;
-    let response = RateLimitResponse::decode(message).map_err(|_| Nonsense::Message)?;
+    let mut response = RateLimitResponse::decode(message).map_err(|_| Nonsense::Message)?;
     let ruled = match response.overall_code {
         code::OK => Ruled::Within,
         code::OVER_LIMIT => Ruled::Over,
         _ => return Err(Nonsense::Code),
     };
-    let mut response_headers = AddedHeaders::of(response.response_headers_to_add);
-    let content_type = response_headers.take("content-type");
+    let content_type = take(&mut response.response_headers_to_add, "content-type");
+    let mut refused = Refused::default();
+    let mut added = |wishes, permitted| AddedHeaders::of(wishes, permitted, &mut refused);
+    let response_headers = added(response.response_headers_to_add, &permitted.response);
+    let request_headers = added(response.request_headers_to_add, &permitted.request);
     Ok(Ruling {
         ruled,
         standings: response.statuses.iter().filter_map(standing).take(MAX_LIMITS).collect(),
         statuses: response.statuses.len(),
         unlimited: response.statuses.iter().filter(|status| status.current_limit.is_none()).count(),
-        request_headers: AddedHeaders::of(response.request_headers_to_add),
+        request_headers,
         response_headers,
+        refused,
         body: body_of_a_refusal(response.raw_body, content_type),
     })
 }
@@ -156,7 +162,7 @@ pub(super) mod tests {
             DescriptorStatus { code: code::OK, ..DescriptorStatus::default() },
             status(code::OVER_LIMIT, 100, 4, 7, 3600),
         ];
-        let ruling = read(&frame::wrap(&response(code::OVER_LIMIT, &statuses))).unwrap();
+        let ruling = read_all(&frame::wrap(&response(code::OVER_LIMIT, &statuses))).unwrap();
         assert_eq!(ruling.ruled, Ruled::Over);
         let second = Duration::from_secs(1);
         assert_eq!(
@@ -197,7 +203,7 @@ pub(super) mod tests {
             (99, 0),
         ] {
             let ruling =
-                read(&frame::wrap(&response(code::OK, &[status(code::OK, 5, unit, 3, 42)]))).unwrap();
+                read_all(&frame::wrap(&response(code::OK, &[status(code::OK, 5, unit, 3, 42)]))).unwrap();
             let Standing { period, window, reset, .. } = ruling.standings[0];
             assert_eq!([period, window], [Duration::from_secs(seconds); 2], "unit {unit}");
             assert_eq!(reset, Duration::from_secs(42), "unit {unit}");
@@ -215,7 +221,7 @@ pub(super) mod tests {
         ] {
             let mut status = status(code::OVER_LIMIT, 5, unit, 3, 0);
             status.duration_until_reset = reset.map(|seconds| ProtoDuration { seconds, nanos: 0 });
-            let ruling = read(&frame::wrap(&response(code::OVER_LIMIT, &[status]))).unwrap();
+            let ruling = read_all(&frame::wrap(&response(code::OVER_LIMIT, &[status]))).unwrap();
             let Standing { remaining, retry, .. } = ruling.standings[0];
             assert_eq!((remaining, retry), (0, expected), "unit {unit} reset {reset:?}");
         }
@@ -225,7 +231,7 @@ pub(super) mod tests {
     fn counts_descriptors_without_a_limit() {
         let unlimited = DescriptorStatus { code: code::OK, ..DescriptorStatus::default() };
         let statuses = [status(code::OK, 5, 1, 3, 1), unlimited.clone(), unlimited];
-        let ruling = read(&frame::wrap(&response(code::OK, &statuses))).unwrap();
+        let ruling = read_all(&frame::wrap(&response(code::OK, &statuses))).unwrap();
         assert_eq!((ruling.statuses, ruling.unlimited), (3, 2));
     }
 
@@ -244,9 +250,16 @@ pub(super) mod tests {
         ] {
             let mut status = status(code::OK, 5, 1, 3, 0);
             status.duration_until_reset = Some(ProtoDuration { seconds, nanos });
-            let ruling = read(&frame::wrap(&response(code::OK, &[status]))).unwrap();
+            let ruling = read_all(&frame::wrap(&response(code::OK, &[status]))).unwrap();
             assert_eq!(ruling.standings[0].reset, expected, "{seconds} {nanos}");
         }
+    }
+
+    fn read_all(body: &[u8]) -> Result<Ruling, Nonsense> {
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        let permitted =
+            PermittedHeaders { request: names(&["x-limited"]), response: names(&["ratelimit-limit", "x"]) };
+        read(body, &permitted)
     }
 
     fn header(key: &str, value: &str) -> HeaderValue {
@@ -260,21 +273,21 @@ pub(super) mod tests {
             request_headers_to_add: vec![header("x-limited", "1"), header("x-portcullis-client-id", "1")],
             ..response(code::OVER_LIMIT, &[])
         };
-        let ruling = read(&frame::wrap(&response)).unwrap();
+        let ruling = read_all(&frame::wrap(&response)).unwrap();
         assert_eq!(ruling.response_headers.iter().collect::<Vec<_>>(), [("ratelimit-limit", &b"1"[..])]);
         assert_eq!(ruling.request_headers.iter().collect::<Vec<_>>(), [("x-limited", &b"1"[..])]);
-        assert_eq!(ruling.body, None);
+        assert_eq!((ruling.body, ruling.refused.count), (None, 2));
     }
 
     #[test]
     fn reads_the_body_of_a_refusal_with_its_type() {
         let mut response = response(code::OVER_LIMIT, &[]);
         response.raw_body = b"slow down".to_vec();
-        let body = read(&frame::wrap(&response)).unwrap().body.unwrap();
+        let body = read_all(&frame::wrap(&response)).unwrap().body.unwrap();
         assert_eq!((&*body.content_type, &*body.bytes), ("text/plain", &b"slow down"[..]));
 
         response.response_headers_to_add = vec![header("x", "y"), header("Content-Type", "text/html")];
-        let ruling = read(&frame::wrap(&response)).unwrap();
+        let ruling = read_all(&frame::wrap(&response)).unwrap();
         assert_eq!(ruling.body.unwrap().content_type, "text/html");
         assert_eq!(ruling.response_headers.iter().collect::<Vec<_>>(), [("x", &b"y"[..])]);
     }
@@ -284,7 +297,7 @@ pub(super) mod tests {
         // dynamic_metadata (6), quota (7), and one that nobody has thought of yet.
         let message = b"\x08\x01\x32\x02\x0a\x00\x3a\x02\x08\x01\xa2\x06\x01x";
         let body = [&[0, 0, 0, 0, message.len() as u8][..], message].concat();
-        assert_eq!(read(&body).unwrap().ruled, Ruled::Within);
+        assert_eq!(read_all(&body).unwrap().ruled, Ruled::Within);
     }
 
     #[test]
@@ -305,13 +318,16 @@ pub(super) mod tests {
             // A header name that is not UTF-8.
             (bytes(b"\x08\x01\x1a\x03\x0a\x01\xff"), Nonsense::Message),
         ] {
-            assert_eq!(read(&body), Err(expected), "{body:?}");
+            assert_eq!(read_all(&body), Err(expected), "{body:?}");
         }
     }
 
     #[test]
     fn lists_no_more_limits_than_are_told() {
         let statuses = vec![status(code::OK, 5, 1, 3, 1); 20];
-        assert_eq!(read(&frame::wrap(&response(code::OK, &statuses))).unwrap().standings.len(), MAX_LIMITS);
+        assert_eq!(
+            read_all(&frame::wrap(&response(code::OK, &statuses))).unwrap().standings.len(),
+            MAX_LIMITS
+        );
     }
 }

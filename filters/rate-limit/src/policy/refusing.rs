@@ -84,12 +84,21 @@ impl RateLimit {
     /// Refuses the request because nobody could decide; nothing is refused in shadow mode.
     pub(super) fn fail_closed(&self, reason: &'static str, exchange: &mut Exchange<'_>) -> Flow {
         match self.config.mode {
-            Mode::Enforce => {
-                self.metrics.failed_closed.increment(exchange.host());
-                record(exchange, Verdict::FailedClosed, reason);
-                Flow::Reply(Box::new(rejection::failure()))
-            }
+            Mode::Enforce => self.refuse_undecided(reason, exchange),
             Mode::Shadow => pass(self.metrics.failed_open, Verdict::FailedOpen, reason, exchange),
         }
+    }
+
+    /// Refuses a request whose headers cannot be read, and so not be cleaned, in every mode: it may have headers that the
+    /// upstream would take for the service's.
+    pub(super) fn refuse_uncleaned(&self, exchange: &mut Exchange<'_>) -> Flow {
+        self.metrics.host_failed.increment(exchange.host());
+        self.refuse_undecided("host", exchange)
+    }
+
+    fn refuse_undecided(&self, reason: &'static str, exchange: &mut Exchange<'_>) -> Flow {
+        self.metrics.failed_closed.increment(exchange.host());
+        record(exchange, Verdict::FailedClosed, reason);
+        Flow::Reply(Box::new(rejection::failure()))
     }
 }

@@ -269,9 +269,12 @@ fn headers_that_the_service_wants_added_reach_client_and_upstream() {
         field(4, &header("X-Told-Upstream", "c")),
         field(4, &header(":path", "/admin")),
         field(4, &header("x-portcullis-client-id", "root")),
+        field(4, &header("x-envoy-original-path", "/admin")),
+        field(4, &header("authorization", "root")),
     ];
     let service = Backend::start();
-    let gateway = Gateway::start(&policy(json!({})), service.addr());
+    let permitted = json!({"request_headers": ["x-told-upstream"], "response_headers": ["x-told-client"]});
+    let gateway = Gateway::start(&policy(permitted), service.addr());
     for http in Http::BOTH {
         for (code, status) in [(OK, 200), (OVER_LIMIT, 429)] {
             service.reply(message(&response(code, &headers)));
@@ -286,10 +289,14 @@ fn headers_that_the_service_wants_added_reach_client_and_upstream() {
             if let Some(request) = upstream.first() {
                 assert_eq!(request.path, "/");
                 assert_eq!(request.headers.text("x-told-upstream").as_deref(), Some("c"));
-                assert!(!request.headers.contains("x-portcullis-client-id"));
+                for name in ["x-portcullis-client-id", "x-envoy-original-path", "authorization"] {
+                    assert!(!request.headers.contains(name), "{http:?} {name}");
+                }
             }
         }
     }
+    // Seven of each answer.
+    assert_eq!(gateway.count("service_headers_refused"), 4 * 7);
 }
 
 #[test]

@@ -197,7 +197,9 @@ fn requests_that_are_not_counted_are_not_asked_about() {
 
 #[test]
 fn in_shadow_mode_everything_passes_with_what_the_service_wants_added() {
-    let mut worker = worker(json!({"mode": "shadow"}), json!({"on_outage": "closed"}));
+    let permitted =
+        json!({"on_outage": "closed", "request_headers": ["x-limited"], "response_headers": ["x-told"]});
+    let mut worker = worker(json!({"mode": "shadow"}), permitted);
     let wishes = [field(4, &header("x-limited", "yes")), field(3, &header("x-told", "yes")), field(5, b"no")];
     let id = decided(&mut worker, &response(OVER_LIMIT, &wishes));
     assert_eq!(worker.fate(id), Fate::Admitted);
@@ -212,7 +214,7 @@ fn in_shadow_mode_everything_passes_with_what_the_service_wants_added() {
 
 #[test]
 fn a_request_whose_headers_cannot_be_changed_does_not_pass_without_them() {
-    let mut worker = worker(json!({}), json!({}));
+    let mut worker = worker(json!({}), json!({"request_headers": ["x-limited"]}));
     let (id, token) = asked(&mut worker, "acme");
     worker.host.fail(Fault::WriteHeaders);
     answer(&mut worker, token, &response(OK, &[field(4, &header("x-limited", "yes"))]));

@@ -13,8 +13,14 @@ use crate::support::*;
 fn asking(on_outage: &str, members: Value) -> Worker {
     let mut config = two_a_minute(members);
     config["key"] = json!([{"header": {"name": "t"}}]);
-    config["service"] =
-        json!({"cluster": "limits", "domain": "shop", "on_outage": on_outage, "max_waiting": 3});
+    config["service"] = json!({
+        "cluster": "limits",
+        "domain": "shop",
+        "on_outage": on_outage,
+        "max_waiting": 3,
+        "request_headers": ["q"],
+        "response_headers": ["r", "ratelimit", "x-ratelimit-limit", "retry-after"],
+    });
     worker(&config)
 }
 
@@ -82,6 +88,65 @@ fn tells_a_refused_client_what_the_service_says() {
     let headers = worker.host.downstream_headers(id);
     assert_eq!(headers.first("r"), Some(&b"1"[..]));
     assert_eq!(headers.all("x-ratelimit-limit").count(), 1);
+}
+
+/// Nothing to the request, and to the response what tells how the limits stand.
+#[test]
+fn adds_no_header_that_the_configuration_does_not_permit() {
+    let mut config = two_a_minute(json!({"key": []}));
+    config["service"] = json!({"cluster": "limits", "domain": "shop"});
+    let mut worker = worker(&config);
+    let field = |tag: u8, text: &str| [&[tag, u8::try_from(text.len()).unwrap()], text.as_bytes()].concat();
+    let wish = |tag: u8, name: &str| {
+        let header = [field(0x0a, name), field(0x12, "1")].concat();
+        [&[tag, u8::try_from(header.len()).unwrap()][..], &header].concat()
+    };
+    let (to_response, to_request) = (0x1a, 0x22);
+    let names = ["authorization", "expect", "x-envoy-original-path", "x-envoy-upstream-rq-timeout-ms", "x.y"];
+    let mut message = vec![0x08, 0x01];
+    names.iter().for_each(|name| message.extend(wish(to_request, name)));
+    ["set-cookie", "RateLimit-Limit"].iter().for_each(|name| message.extend(wish(to_response, name)));
+    // Longer than `answer` writes.
+    let id = get(&mut worker, &[("t", "a")]);
+    let token = worker.pending_call().token;
+    let length = u32::try_from(message.len()).unwrap().to_be_bytes();
+    let body = [&[0], &length[..], &message].concat();
+    worker.answer_with_trailers(token, 200, &[], &body, &[("grpc-status", "0")]);
+    assert!(is_admitted(&worker, id));
+    for name in names {
+        assert!(!worker.host.upstream_headers(id).contains(name), "{name}");
+    }
+    worker.response_headers(id, [(":status", "200")], true);
+    let headers = worker.host.downstream_headers(id);
+    assert_eq!((headers.first("ratelimit-limit"), headers.first("set-cookie")), (Some(&b"1"[..]), None));
+    assert_eq!(metric(&worker, "service_headers_refused"), 6);
+}
+
+#[test]
+fn a_client_cannot_send_a_header_that_the_service_may_set() {
+    let mut worker = asking("closed", json!({"scope": {"exempt": [{"path_prefix": "/free"}]}}));
+    for path in ["/free", "/"] {
+        let id = worker.request([(":path", path), ("t", "a"), ("q", "forged"), ("q", "too")]);
+        if path == "/" {
+            answer(&mut worker, WITHIN);
+        }
+        let headers = worker.host.upstream_headers(id);
+        let expected: &[&[u8]] = if path == "/" { &[b"2"] } else { &[] };
+        assert_eq!(headers.all("q").collect::<Vec<_>>(), expected, "{path}");
+    }
+}
+
+#[test]
+fn a_request_that_cannot_be_cleaned_of_such_headers_never_passes() {
+    for members in [json!({"on_failure": "open"}), json!({"mode": "shadow"})] {
+        for fault in [Fault::ReadHeaders, Fault::WriteHeaders] {
+            let mut worker = asking("open", members.clone());
+            worker.host.fail(fault);
+            let id = get(&mut worker, &[("t", "a"), ("q", "forged")]);
+            assert_eq!(status(&worker, id), 503, "{members} {fault:?}");
+            assert_eq!(outcome(&worker, id), "rate-limit:failed-closed:host");
+        }
+    }
 }
 
 #[test]
