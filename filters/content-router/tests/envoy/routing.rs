@@ -1,6 +1,6 @@
 //! Requests reach the upstream that the rules name, by every kind of condition, however their bodies come.
 
-use portcullis_testkit::envoy::concurrently;
+use portcullis_testkit::envoy::{FailurePolicy, WasmPlugin, concurrently};
 use serde_json::{Value, json};
 
 use crate::support::*;
@@ -94,6 +94,19 @@ fn cases() -> Vec<Case> {
             JSON.to_vec(),
             br#"{"order":[{"id":7}]}"#.to_vec(),
         ),
+        (
+            json!({"json": {"pointer": "/total", "value": {"number": {"at_least": 10000}}}}),
+            "/",
+            JSON.to_vec(),
+            br#"{"total": 1E+5}"#.to_vec(),
+        ),
+        (
+            json!({"query": {"name": "n", "value": {"number": {"more_than": -1, "at_most": 2.5}}}}),
+            "/?n=2.50",
+            SOAP.to_vec(),
+            envelope("x", 0),
+        ),
+        (header(json!({"number": {"less_than": 1}})), "/", with(&[("routing", b"0.999")]), envelope("x", 0)),
     ]
 }
 
@@ -140,6 +153,41 @@ fn every_condition_finds_its_upstream_however_the_body_comes() {
             }
         }
     }
+}
+
+/// With a configuration as Envoy's own, in which every number is a double.
+#[test]
+fn small_orders_alone_go_the_short_way_whatever_a_reader_makes_of_the_others() {
+    let small =
+        json!({"json": {"pointer": "/total", "value": {"number": {"at_least": 0, "less_than": 10000.5}}}});
+    let policy = json!({
+        "rules": [{"when": small, "then": {"route": "blue"}}],
+        "default": {"route": "green"},
+    });
+    let plugin = WasmPlugin::module("content-router")
+        .struct_configuration(policy)
+        .failure_policy(FailurePolicy::FailClosed)
+        .allow_on_headers_stop_iteration(true);
+    let gateway = Gateway::start_with(|config| config.filter(plugin));
+    for http in Http::BOTH {
+        for (body, status, counts) in [
+            (r#"{"total": 10000}"#, 200, [1, 0, 0]),
+            (r#"{"total": 1e4}"#, 200, [1, 0, 0]),
+            (r#"{"total": 100000e-1}"#, 200, [1, 0, 0]),
+            (r#"{"total": 1e5}"#, 200, [0, 1, 0]),
+            (r#"{"total": 10000.5}"#, 200, [0, 1, 0]),
+            (r#"{"total": "10"}"#, 200, [0, 1, 0]),
+            (r#"{}"#, 200, [0, 1, 0]),
+            (r#"{"total": 1, "Total": 1e5}"#, 400, [0, 0, 0]),
+            (r#"{"Total": 1e5}"#, 400, [0, 0, 0]),
+            (r#"{"total": 10000.49999999999999999999999}"#, 400, [0, 0, 0]),
+        ] {
+            gateway.clear();
+            let sent = send(&gateway, http, "/", JSON, &[body.as_bytes()], Shape::Length);
+            assert_eq!((sent, gateway.counts()), (status, counts), "{http:?} {body}");
+        }
+    }
+    assert_eq!(gateway.count("malformed"), 2 * 3);
 }
 
 #[test]
