@@ -1,6 +1,11 @@
 //! What requests are counted by.
 
+use std::collections::BTreeMap;
+
 use portcullis_policy::ExchangeId;
+use portcullis_policy::HeaderList;
+use portcullis_rate_limit::config::KeyPart;
+use portcullis_rate_limit::key::{Completeness, KeyReader, Request};
 use portcullis_testkit::inprocess::Worker;
 use serde_json::{Value, json};
 
@@ -228,4 +233,32 @@ fn is_not_evaded_by_repeated_parameters() {
         .count();
     // All such requests together have one quota.
     assert_eq!(passed, 1);
+}
+
+/// Absent, empty and several values, and values that run together, of two headers and a parameter.
+#[test]
+fn no_two_lists_of_values_have_one_key() {
+    const VALUES: [&[&str]; 8] = [&[], &[""], &["-"], &["x"], &["xx"], &["\0"], &["\u{1}x"], &["x", "y"]];
+    let name = |name: &str| name.to_owned();
+    let parts = [
+        KeyPart::Header { name: name("a") },
+        KeyPart::Header { name: name("b") },
+        KeyPart::Query { name: name("c") },
+    ];
+    let reader = KeyReader::compile(&parts);
+    let mut keys = BTreeMap::new();
+    for (a, b, c) in (0..512).map(|n| (VALUES[n / 64], VALUES[n / 8 % 8], VALUES[n % 8])) {
+        let query: Vec<String> = c.iter().map(|value| format!("c={value}")).collect();
+        let mut headers = HeaderList::new();
+        headers.add(":path", format!("/?{}", query.join("&")).as_bytes());
+        a.iter().for_each(|value| headers.add("a", value.as_bytes()));
+        b.iter().for_each(|value| headers.add("b", value.as_bytes()));
+        let request = Request { headers: &headers, client_id: None, source_address: None };
+        let mut key = Vec::new();
+        let completeness = reader.read(&request, &mut key);
+        assert_eq!(completeness == Completeness::Whole, [a, b, c].iter().all(|values| values.len() == 1));
+        if let Some(other) = keys.insert(key, (a, b, c)) {
+            panic!("{other:?} and {:?}", (a, b, c));
+        }
+    }
 }
