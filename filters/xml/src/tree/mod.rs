@@ -60,6 +60,12 @@ impl Document {
         self.text.len().saturating_add(self.values.len())
     }
 
+    /// How many bytes the namespace declarations of all trees take.
+    #[must_use]
+    pub fn declaration_bytes(&self) -> usize {
+        self.scopes.bytes()
+    }
+
     /// How many bytes of memory it takes, room that it has reserved included.
     #[must_use]
     pub fn memory(&self) -> usize {

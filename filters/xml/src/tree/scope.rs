@@ -39,6 +39,11 @@ impl Scopes {
         self.declarations.len()
     }
 
+    /// How many bytes the declarations take that there are.
+    pub(super) fn bytes(&self) -> usize {
+        self.declarations.len().saturating_mul(size_of::<Declaration>())
+    }
+
     pub(super) fn memory(&self) -> usize {
         self.declarations.capacity().saturating_mul(size_of::<Declaration>())
     }

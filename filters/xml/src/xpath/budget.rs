@@ -1,9 +1,15 @@
-//! How much an evaluation may do.
+//! How much an evaluation may do, and how much memory it may take.
+
+use std::borrow::Cow;
 
 use super::error::EvaluateError;
+use super::value::Value;
+use crate::tree::NodeId;
 
 /// How many bytes of text are read or written for one step.
 const BYTES_PER_STEP: usize = 16;
+/// How many nodes a list has room for at first.
+const LEAST_ROOM: usize = 4;
 /// How many comparisons of two nodes' places in document order are one step.
 const COMPARISONS_PER_STEP: usize = 8;
 
@@ -11,25 +17,93 @@ const COMPARISONS_PER_STEP: usize = 8;
 ///
 /// A step is a node that is looked at or copied, an expression that is evaluated, 8 comparisons of nodes that are sorted,
 /// or 16 bytes of text that are read or written.
-/// As nothing is kept without being counted, steps bound memory too; how long a text may get that an expression makes can
-/// be bounded more tightly.
+///
+/// A budget is an account of memory too: whatever makes a list of nodes or a text [holds](Self::hold) its bytes before it
+/// grows. Each evaluation gives back what it has held but for its result, which is its caller's to give back, with
+/// [`release_to`](Self::release_to).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Budget {
     left: u64,
-    longest_text: usize,
+    held: usize,
+    most: usize,
 }
 
 impl Budget {
     /// So many steps.
     #[must_use]
     pub fn new(steps: u64) -> Self {
-        Self { left: steps, longest_text: usize::MAX }
+        Self { left: steps, held: 0, most: usize::MAX }
     }
 
-    /// With no text longer than so many bytes.
+    /// With no more than so many bytes of lists and texts at once.
     #[must_use]
-    pub fn with_longest_text(self, bytes: usize) -> Self {
-        Self { longest_text: bytes, ..self }
+    pub fn with_memory(self, bytes: usize) -> Self {
+        Self { most: bytes, ..self }
+    }
+
+    /// The bytes that are held now.
+    #[must_use]
+    pub fn held(&self) -> usize {
+        self.held
+    }
+
+    /// Takes bytes from the account, before they are allocated.
+    ///
+    /// # Errors
+    /// [`EvaluateError::MemoryExceeded`] if more would be held than may be.
+    #[inline]
+    pub fn hold(&mut self, bytes: usize) -> Result<(), EvaluateError> {
+        self.held = self.held.saturating_add(bytes);
+        if self.held > self.most { Err(EvaluateError::MemoryExceeded) } else { Ok(()) }
+    }
+
+    /// Gives bytes back that were held.
+    #[inline]
+    pub fn release(&mut self, bytes: usize) {
+        self.held = self.held.saturating_sub(bytes);
+    }
+
+    /// Gives back what has been held since `held` bytes were: what was made since is gone.
+    #[inline]
+    pub fn release_to(&mut self, held: usize) {
+        self.held = held;
+    }
+
+    /// The same, but for what the caller of an evaluation is given.
+    #[inline]
+    pub(super) fn settle(&mut self, held: usize, result: usize) {
+        self.held = held.saturating_add(result);
+    }
+
+    /// Appends a node to a list whose memory the account holds.
+    #[inline]
+    pub(super) fn push(&mut self, nodes: &mut Vec<NodeId>, node: NodeId) -> Result<(), EvaluateError> {
+        if nodes.len() == nodes.capacity() {
+            self.grow(nodes, 1)?;
+        }
+        nodes.push(node);
+        Ok(())
+    }
+
+    /// Makes room for more nodes in a list whose memory the account holds.
+    #[cold]
+    fn grow(&mut self, nodes: &mut Vec<NodeId>, more: usize) -> Result<(), EvaluateError> {
+        let before = list_bytes(nodes);
+        let room = nodes.len().saturating_add(more).max(nodes.capacity().saturating_mul(2)).max(LEAST_ROOM);
+        // The old list is there until it has been copied.
+        self.hold(room.saturating_mul(size_of::<NodeId>()))?;
+        nodes.reserve_exact(room.saturating_sub(nodes.len()));
+        self.release(before);
+        Ok(())
+    }
+
+    /// Appends nodes to a list whose memory the account holds.
+    pub(super) fn extend(&mut self, nodes: &mut Vec<NodeId>, more: &[NodeId]) -> Result<(), EvaluateError> {
+        if nodes.capacity().saturating_sub(nodes.len()) < more.len() {
+            self.grow(nodes, more.len())?;
+        }
+        nodes.extend_from_slice(more);
+        Ok(())
     }
 
     /// The steps that are left.
@@ -62,11 +136,6 @@ impl Budget {
         self.charge(u64::try_from(bytes.wrapping_div(BYTES_PER_STEP)).unwrap_or(u64::MAX))
     }
 
-    /// Whether a text of so many bytes may be made.
-    pub(super) fn check_text(&self, bytes: usize) -> Result<(), EvaluateError> {
-        if bytes > self.longest_text { Err(EvaluateError::TextTooLong) } else { Ok(()) }
-    }
-
     /// Takes off what so many nodes cost that are handed on or copied: a step for each.
     #[inline]
     pub(super) fn charge_nodes(&mut self, nodes: usize) -> Result<(), EvaluateError> {
@@ -80,7 +149,10 @@ impl Budget {
     }
 
     /// Takes off what it costs to sort so many nodes.
-    pub(super) fn charge_sort(&mut self, nodes: usize) -> Result<(), EvaluateError> {
+    ///
+    /// # Errors
+    /// As for [`charge`](Self::charge).
+    pub fn charge_sort(&mut self, nodes: usize) -> Result<(), EvaluateError> {
         let rounds = usize::try_from(nodes.checked_ilog2().unwrap_or_default()).unwrap_or(usize::MAX);
         self.charge_comparisons(nodes.saturating_mul(rounds))
     }
@@ -90,5 +162,23 @@ impl Budget {
     pub(super) fn charge_lookups(&mut self, texts: usize, known: usize) -> Result<(), EvaluateError> {
         let rounds = usize::try_from(known.checked_ilog2().unwrap_or_default()).unwrap_or(usize::MAX);
         self.charge_comparisons(texts.saturating_mul(rounds).saturating_mul(4))
+    }
+}
+
+/// The bytes that a list of nodes takes.
+pub(super) fn list_bytes(nodes: &Vec<NodeId>) -> usize {
+    nodes.capacity().saturating_mul(size_of::<NodeId>())
+}
+
+/// The bytes that a value takes of its own: nothing for what it borrows.
+#[must_use]
+pub fn owned_bytes(value: &Value<'_>) -> usize {
+    match value {
+        Value::Nodes(Cow::Owned(nodes)) => list_bytes(nodes),
+        Value::String(Cow::Owned(text)) => text.capacity(),
+        Value::Nodes(Cow::Borrowed(_))
+        | Value::String(Cow::Borrowed(_))
+        | Value::Boolean(_)
+        | Value::Number(_) => 0,
     }
 }

@@ -117,8 +117,8 @@ impl fmt::Display for Type {
 pub enum EvaluateError {
     /// It took more steps than its [`Budget`](super::Budget) had.
     BudgetExceeded,
-    /// It would have made a text that is longer than its [`Budget`](super::Budget) allows.
-    TextTooLong,
+    /// Its lists of nodes and texts would have taken more memory than its [`Budget`](super::Budget) allows.
+    MemoryExceeded,
     /// A variable or a function of the host gave something else than the node-set that is needed.
     NotNodes,
     /// The environment has no value for a variable that its static context knows.
@@ -133,7 +133,7 @@ impl fmt::Display for EvaluateError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::BudgetExceeded => f.write_str("the expression takes too many steps on this document"),
-            Self::TextTooLong => f.write_str("the expression makes too long a text of this document"),
+            Self::MemoryExceeded => f.write_str("the expression takes too much memory on this document"),
             Self::NotNodes => f.write_str("expected a node-set, found a value of another type"),
             Self::NoSuchVariable => f.write_str("a variable has no value"),
             Self::NoSuchFunction => f.write_str("a function is missing"),

@@ -45,7 +45,7 @@ mod static_context;
 mod value;
 
 pub use bindings::Bindings;
-pub use budget::Budget;
+pub use budget::{Budget, owned_bytes};
 pub use environment::{Context, Environment, HostCall, NoEnvironment};
 pub use error::{CompileError, CompileErrorKind, EvaluateError};
 pub use evaluate::Evaluation;

@@ -35,7 +35,9 @@ impl<'p> Machine<'p, '_> {
             return Err(unusable("it is one of a namespace declaration"));
         }
         let prefix = if (prefix == "xml") == (uri == XML) && prefix != "xmlns" { prefix } else { "" };
-        self.budget.charge_bytes(name.len().saturating_add(uri.len()))?;
+        let bytes = name.len().saturating_add(uri.len());
+        self.budget.charge_bytes(bytes)?;
+        self.budget.hold(bytes)?;
         let names = self.document.names_mut();
         let before = names.bytes();
         let interned = names.uri(uri).and_then(|uri| names.name(uri, local)).zip(names.prefix(prefix));

@@ -98,26 +98,45 @@ impl Surroundings<'_> {
         let table = number.and_then(|number| self.keys.get(number)).and_then(Option::as_ref);
         let Some(table) = table else { return Err(host("there is no key of the name that key() was given")) };
         let nodes = match call.arguments.pop() {
-            Some(Value::Nodes(values)) => {
-                let mut nodes = Vec::new();
-                for value in values.iter() {
-                    let value = call.document.string_value(*value);
-                    call.budget.charge(1)?;
-                    call.budget.charge_bytes(value.len())?;
-                    let found = table.find(value);
-                    call.budget.charge(u64::try_from(found.len()).unwrap_or(u64::MAX))?;
-                    nodes.extend_from_slice(found);
-                }
-                nodes.sort_unstable();
-                nodes.dedup();
-                Cow::Owned(nodes)
-            }
+            Some(Value::Nodes(values)) => Self::key_of_nodes(table, &values, &mut call)?,
             Some(value) => Cow::Borrowed(table.find(&value.into_string(call.document))),
             None => Cow::Borrowed(&[] as &[NodeId]),
         };
         // A key is of one document; temporary trees have none (section 12.2).
         let is_of_source = call.document.root(call.context.node) == NodeId::ROOT;
         Ok(Value::Nodes(if is_of_source { nodes } else { Cow::Borrowed(&[]) }))
+    }
+
+    /// The nodes that have any of the values. A message may have one value as often as it has nodes: each value's list is
+    /// taken once, so that there are no more nodes than the table has.
+    fn key_of_nodes<'a>(
+        table: &'a KeyTable,
+        values: &[NodeId],
+        call: &mut HostCall<'_, 'a>,
+    ) -> Result<Cow<'a, [NodeId]>> {
+        call.budget.hold(values.len().saturating_mul(size_of::<&[NodeId]>()))?;
+        let mut lists: Vec<&'a [NodeId]> = Vec::with_capacity(values.len());
+        for value in values {
+            let value = call.document.string_value(*value);
+            call.budget.charge(1)?;
+            call.budget.charge_bytes(value.len())?;
+            lists.push(table.find(value));
+        }
+        call.budget.charge_sort(lists.len())?;
+        lists.sort_unstable_by_key(|list| list.as_ptr());
+        lists.dedup_by_key(|list| list.as_ptr());
+        if let [only] = *lists {
+            return Ok(Cow::Borrowed(only));
+        }
+        let count = lists.iter().map(|list| list.len()).fold(0, usize::saturating_add);
+        call.budget.hold(count.saturating_mul(size_of::<NodeId>()))?;
+        call.budget.charge(u64::try_from(count).unwrap_or(u64::MAX))?;
+        call.budget.charge_sort(count)?;
+        let mut nodes = Vec::with_capacity(count);
+        lists.iter().for_each(|list| nodes.extend_from_slice(list));
+        nodes.sort_unstable();
+        nodes.dedup();
+        Ok(Cow::Owned(nodes))
     }
 
     fn format_number<'a>(&'a self, scope: usize, call: HostCall<'_, 'a>) -> Result<Value<'a>> {
@@ -134,6 +153,8 @@ impl Surroundings<'_> {
         };
         let number = call.arguments.first().map_or(f64::NAN, |number| number.to_number(call.document));
         let pattern = text(&call, 1);
+        // The parts of the picture, and what is written with them.
+        call.budget.hold(pattern.len().saturating_mul(3))?;
         let picture = Picture::parse(&pattern, format)
             .map_err(|error| host(&format!("the second argument of format-number() is {error}")))?;
         let mut out = String::new();
@@ -168,9 +189,31 @@ pub(super) fn borrowed<'v>(value: &'v Value<'_>) -> Value<'v> {
 /// The same value, which borrows nothing.
 pub(super) fn owned(value: Value<'_>) -> Value<'static> {
     match value {
-        Value::Nodes(nodes) => Value::Nodes(Cow::Owned(nodes.into_owned())),
+        Value::Nodes(nodes) => {
+            let mut nodes = nodes.into_owned();
+            shrink(&mut nodes);
+            Value::Nodes(Cow::Owned(nodes))
+        }
         Value::Boolean(boolean) => Value::Boolean(boolean),
         Value::Number(number) => Value::Number(number),
-        Value::String(text) => Value::String(Cow::Owned(text.into_owned())),
+        Value::String(text) => {
+            let mut text = text.into_owned();
+            if text.capacity() > with_slack(text.len()) {
+                text.shrink_to_fit();
+            }
+            Value::String(Cow::Owned(text))
+        }
     }
+}
+
+/// Takes from a list that is going to be kept the room that it does not need, if that is much.
+pub(super) fn shrink(nodes: &mut Vec<NodeId>) {
+    if nodes.capacity() > with_slack(nodes.len()) {
+        nodes.shrink_to_fit();
+    }
+}
+
+/// As much room as what takes so much may have: what is kept is counted by what it takes.
+fn with_slack(len: usize) -> usize {
+    len.saturating_mul(2).saturating_add(16)
 }

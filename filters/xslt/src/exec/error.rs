@@ -51,7 +51,7 @@ impl Failure {
             Self::Evaluate(EvaluateError::BudgetExceeded) => {
                 TransformErrorKind::LimitExceeded(Bound::Steps, limits.steps)
             }
-            Self::Evaluate(EvaluateError::TextTooLong) => Self::Kept.into_kind(limits),
+            Self::Evaluate(EvaluateError::MemoryExceeded) => Self::Kept.into_kind(limits),
             Self::Evaluate(EvaluateError::NotNodes) => TransformErrorKind::NotNodes,
             Self::Evaluate(error) => TransformErrorKind::Evaluate(error),
             Self::Nodes | Self::Result(ResultError::FragmentTooLarge(_)) => {

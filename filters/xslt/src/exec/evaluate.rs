@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use portcullis_xml::xpath::{Context, Evaluation, Value};
+use portcullis_xml::xpath::{Context, Evaluation, Value, owned_bytes};
 use portcullis_xml::{NodeId, NodeKind};
 
-use super::environment::{Surroundings, owned};
+use super::environment::{Surroundings, owned, shrink};
 use super::error::Result;
 use super::machine::Machine;
 use super::values::bytes_of;
@@ -46,11 +46,14 @@ impl<'p> Machine<'p, '_> {
         let mut evaluation = Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
         let nodes = evaluation.nodes(&expression.expr, self.focus.context)?;
         Ok(match nodes {
-            Cow::Owned(nodes) => nodes,
-            Cow::Borrowed(nodes) => {
-                let nodes = nodes.to_vec();
-                self.budget.charge(u64::try_from(nodes.len()).unwrap_or(u64::MAX))?;
+            Cow::Owned(mut nodes) => {
+                shrink(&mut nodes);
                 nodes
+            }
+            Cow::Borrowed(nodes) => {
+                self.budget.charge(u64::try_from(nodes.len()).unwrap_or(u64::MAX))?;
+                self.budget.hold(size_of_val::<[NodeId]>(nodes))?;
+                nodes.to_vec()
             }
         })
     }
@@ -59,14 +62,20 @@ impl<'p> Machine<'p, '_> {
     pub(super) fn value(&mut self, expression: &'p Expression) -> Result<Value<'static>> {
         let surroundings = surroundings!(self);
         let mut evaluation = Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
-        let value = owned(evaluation.value(&expression.expr, self.focus.context)?);
-        self.charge_copy(&value)?;
+        let value = evaluation.value(&expression.expr, self.focus.context)?;
+        let bytes = bytes_of(&value);
+        self.budget.charge_bytes(bytes)?;
+        if owned_bytes(&value) == 0 {
+            // What is borrowed will be copied.
+            self.budget.hold(bytes)?;
+        }
+        let value = owned(value);
+        self.check_kept(bytes)?;
         Ok(value)
     }
 
-    /// Takes off what it costs to copy a value, if it can be kept with what there is already.
-    pub(super) fn charge_copy(&mut self, value: &Value<'_>) -> Result<()> {
-        let bytes = bytes_of(value);
+    /// Takes off what it costs to copy a value of so many bytes, if it can be kept with what there is already.
+    pub(super) fn charge_copy(&mut self, bytes: usize) -> Result<()> {
         self.budget.charge_bytes(bytes)?;
         self.check_kept(bytes)
     }
@@ -94,15 +103,19 @@ impl<'p> Machine<'p, '_> {
             self.budget.charge_bytes(text.len())?;
             return Ok(self.writer.text(text)?);
         }
+        let held = self.budget.held();
         let surroundings = surroundings!(self);
         let mut evaluation = Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
         let text = evaluation.string(&expression.expr, self.focus.context)?;
         self.budget.charge_bytes(text.len())?;
-        Ok(self.writer.text(&text)?)
+        self.writer.text(&text)?;
+        self.budget.release_to(held);
+        Ok(())
     }
 
     /// Writes copies of nodes, or the string-value of what is not a node-set (section 11.3).
     pub(super) fn write_copies(&mut self, expression: &'p Expression) -> Result<()> {
+        let held = self.budget.held();
         let surroundings = surroundings!(self);
         let mut evaluation = Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
         match evaluation.value(&expression.expr, self.focus.context)? {
@@ -120,10 +133,11 @@ impl<'p> Machine<'p, '_> {
                 self.writer.text(&text)?;
             }
         }
+        self.budget.release_to(held);
         Ok(())
     }
 
-    /// Appends the value of an attribute value template.
+    /// Appends the value of an attribute value template. The text is the caller's to give back to the account.
     pub(super) fn append(&mut self, template: &'p ValueTemplate, out: &mut String) -> Result<()> {
         for part in &template.parts {
             match part {
@@ -134,6 +148,7 @@ impl<'p> Machine<'p, '_> {
                         Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
                     let text = evaluation.string(&expression.expr, self.focus.context)?;
                     self.budget.charge_bytes(text.len())?;
+                    self.budget.hold(text.len())?;
                     out.push_str(&text);
                 }
             }
@@ -141,7 +156,7 @@ impl<'p> Machine<'p, '_> {
         Ok(())
     }
 
-    /// The value of an attribute value template.
+    /// The value of an attribute value template. The text is the caller's to give back to the account.
     pub(super) fn string(&mut self, template: &'p ValueTemplate) -> Result<Cow<'p, str>> {
         if let Some(constant) = template.constant() {
             return Ok(Cow::Borrowed(constant));
@@ -159,11 +174,14 @@ impl<'p> Machine<'p, '_> {
         context: Context,
         take: impl FnOnce(Value<'_>, &portcullis_xml::Document) -> T,
     ) -> Result<T> {
+        let held = self.budget.held();
         let mut surroundings = surroundings!(self);
         surroundings.current = node;
         let mut evaluation = Evaluation::new(&self.document, &self.bindings, &surroundings, &mut self.budget);
         let value = evaluation.value(&expression.expr, context)?;
-        Ok(take(value, &self.document))
+        let taken = take(value, &self.document);
+        self.budget.release_to(held);
+        Ok(taken)
     }
 
     /// Whether a node matches a pattern.

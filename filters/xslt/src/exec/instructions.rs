@@ -31,10 +31,12 @@ impl<'p> Machine<'p, '_> {
                 match value.constant() {
                     Some(value) => self.write_attribute(name, value)?,
                     None => {
+                        let held = self.budget.held();
                         let mut text = core::mem::take(&mut self.scratch);
                         text.clear();
                         self.append(value, &mut text)?;
                         self.write_attribute(name, &text)?;
+                        self.budget.release_to(held);
                         self.scratch = text;
                     }
                 }
@@ -53,12 +55,14 @@ impl<'p> Machine<'p, '_> {
             }
             Op::EndInstruction(name) => {
                 let data = self.writer.end_string()?;
+                let held = self.budget.held();
                 let name = self.string(name)?;
                 let name = qname::trim(&name);
                 if !qname::is_target(name) {
                     return Err(TransformErrorKind::Name("it is not that of a processing instruction").into());
                 }
                 self.writer.processing_instruction(name, data.trim_start_matches(qname::is_space))?;
+                self.budget.release_to(held);
                 self.writer.recycle(data);
             }
             Op::EndMessage(afterwards) => self.message(*afterwards)?,

@@ -79,7 +79,7 @@ impl<'p> Machine<'p, '_> {
                 continue;
             }
             // What goes beyond that is not added: it will fail as a whole.
-            let room = self.limits.temporary_bytes.saturating_sub(self.kept);
+            let room = self.limits.temporary_bytes.saturating_sub(self.budget.held());
             let bytes = self.evaluate_for(node, value, Context::of(node), |value, document| match value {
                 Value::Nodes(values) => {
                     let mut bytes = values.len().saturating_mul(ENTRY);
@@ -95,8 +95,11 @@ impl<'p> Machine<'p, '_> {
                 }
                 other => {
                     let value = other.into_string(document);
-                    table.add(&value, node);
-                    value.len().saturating_add(ENTRY)
+                    let bytes = value.len().saturating_add(ENTRY);
+                    if bytes <= room {
+                        table.add(&value, node);
+                    }
+                    bytes
                 }
             })?;
             self.keep(bytes)?;

@@ -127,7 +127,7 @@ impl<'p, 'h> Machine<'p, 'h> {
             result_names,
             result_namespaces,
             writer,
-            budget: Budget::new(limits.steps).with_longest_text(limits.temporary_bytes),
+            budget: Budget::new(limits.steps).with_memory(limits.temporary_bytes),
             at: Program::BUILT_IN,
             next: Program::BUILT_IN,
             frames: vec![Frame::Apply(root)],

@@ -17,6 +17,7 @@ impl<'p> Machine<'p, '_> {
                 let format = self.string(format)?;
                 // Each byte can be a token or part of one.
                 self.budget.charge(u64::try_from(format.len()).unwrap_or(u64::MAX))?;
+                self.budget.hold(NumberFormat::parsed_bytes(&format))?;
                 computed = NumberFormat::parse(&format);
                 &computed
             }

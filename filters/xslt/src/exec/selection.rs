@@ -15,8 +15,12 @@ impl<'p> Machine<'p, '_> {
         let nodes = match &selection.select {
             Some(select) => self.nodes(select)?,
             None => {
-                let nodes: Vec<NodeId> = self.document.children(self.focus.context.node).collect();
-                self.budget.charge(u64::try_from(nodes.len()).unwrap_or(u64::MAX))?;
+                let children = self.document.children(self.focus.context.node);
+                let count = children.clone().count();
+                self.budget.charge(u64::try_from(count).unwrap_or(u64::MAX))?;
+                self.budget.hold(count.saturating_mul(size_of::<NodeId>()))?;
+                let mut nodes = Vec::with_capacity(count);
+                nodes.extend(children);
                 nodes
             }
         };
@@ -32,6 +36,8 @@ impl<'p> Machine<'p, '_> {
         for sort in sorts {
             columns.push(self.sort_key(sort)?);
         }
+        // What the order takes while it is being found, and the list in that order.
+        self.budget.hold(nodes.len().saturating_mul(SortTable::ORDER_BYTES))?;
         let mut table = SortTable::new(&columns);
         let size = u32::try_from(nodes.len()).unwrap_or(u32::MAX);
         let focus = self.focus;
@@ -40,16 +46,20 @@ impl<'p> Machine<'p, '_> {
             self.focus.context = Context { node: *node, position, size };
             for (sort, column) in sorts.iter().zip(&columns) {
                 match column.kind {
-                    KeyKind::Number => table.push_number(self.number(&sort.select)?),
+                    KeyKind::Number => {
+                        self.budget.hold(SortTable::KEY_BYTES)?;
+                        table.push_number(self.number(&sort.select)?);
+                    }
                     KeyKind::Text(_) => {
                         let context = self.focus.context;
+                        let before = table.bytes();
                         let bytes = self.evaluate_for(*node, &sort.select, context, |value, document| {
                             let text = value.into_string(document);
                             table.push_text(&text);
                             text.len()
                         })?;
                         self.budget.charge_bytes(bytes.saturating_mul(4))?;
-                        self.check_kept(table.bytes())?;
+                        self.budget.hold(table.bytes().saturating_sub(before))?;
                     }
                 }
             }

@@ -47,6 +47,8 @@ impl Machine<'_, '_> {
         let mut tree = TreeBuilder::add_to(core::mem::take(&mut self.document), &limits);
         fragment.build(&mut tree)?;
         self.document = tree.finish()?;
+        // Its declarations may be more than its text.
+        self.check_kept(0)?;
         self.document.roots().last().copied().ok_or(Failure::Nodes)
     }
 
@@ -58,13 +60,13 @@ impl Machine<'_, '_> {
         let is_call = matches!(self.frames.last(), Some(Frame::Call(call)) if call.arguments <= given.start);
         let value = if is_call {
             self.arguments.take(given, name)
-        } else {
+        } else if let Some(bytes) = self.arguments.find(given.clone(), name).map(bytes_of) {
+            self.charge_copy(bytes)?;
             self.arguments.find(given, name).map(|value| owned(borrowed(value)))
+        } else {
+            None
         };
         let Some(value) = value else { return Ok(false) };
-        if !is_call {
-            self.charge_copy(&value)?;
-        }
         self.store(slot, value);
         Ok(true)
     }

@@ -2,7 +2,8 @@
 
 use portcullis_xml::tree::{Document, Mark};
 
-use super::error::{Failure, Result};
+use super::error::Result;
+use super::frame::Frame;
 use super::machine::Machine;
 
 /// The temporary trees of a transformation. They lie behind one another in the document of the source.
@@ -15,13 +16,13 @@ pub(super) struct Trees {
     marks: Vec<Mark>,
     /// How many stay to the end: the last one that a global variable holds, and those before it.
     lasting: usize,
-    /// How many bytes of text the source has.
-    source_text: usize,
+    /// How many bytes of text and namespace declarations the source has.
+    source_bytes: usize,
 }
 
 impl Trees {
     pub(super) fn new(source: &Document) -> Self {
-        Self { marks: Vec::new(), lasting: 0, source_text: source.text_bytes() }
+        Self { marks: Vec::new(), lasting: 0, source_bytes: bytes_of(source) }
     }
 
     /// How many there are.
@@ -29,9 +30,10 @@ impl Trees {
         self.marks.len()
     }
 
-    /// How many bytes of text they have.
+    /// How many bytes of text and namespace declarations they have. Their nodes are bounded by themselves.
     pub(super) fn bytes(&self, document: &Document) -> usize {
-        document.text_bytes().saturating_sub(self.source_text)
+        let marks = self.marks.len().saturating_mul(size_of::<Mark>());
+        bytes_of(document).saturating_sub(self.source_bytes).saturating_add(marks)
     }
 
     /// One more is going to be built.
@@ -53,17 +55,31 @@ impl Machine<'_, '_> {
             self.document.truncate(*mark);
             self.trees.marks.truncate(count);
             self.writer.forget_scopes();
+            self.settle();
         }
     }
 
-    /// Whether what is kept, and so many bytes more, is as much as there may be.
-    pub(super) fn check_kept(&self, more: usize) -> Result<()> {
-        let trees = self.trees.bytes(&self.document);
-        let all =
-            [self.kept, self.listed, trees, self.locals.bytes(), self.arguments.bytes(), more].into_iter();
-        if all.fold(0, usize::saturating_add) > self.limits.temporary_bytes {
-            return Err(Failure::Kept);
-        }
+    /// Whether what is kept, and so many bytes more, is as much as there may be. The account says so from here on, to
+    /// expressions too.
+    #[inline]
+    pub(super) fn check_kept(&mut self, more: usize) -> Result<()> {
+        self.settle();
+        self.budget.hold(more)?;
+        self.budget.release(more);
         Ok(())
     }
+
+    /// Has the account say what is kept now, after some of it has gone. There is no evaluation under way.
+    #[inline]
+    pub(super) fn settle(&mut self) {
+        let frames = self.frames.len().saturating_mul(size_of::<Frame>());
+        let trees = self.trees.bytes(&self.document);
+        let values = self.locals.bytes().saturating_add(self.arguments.bytes());
+        let parts = [self.kept, self.listed, frames, trees, values, self.writer.memory()];
+        self.budget.release_to(parts.into_iter().fold(0, usize::saturating_add));
+    }
+}
+
+fn bytes_of(document: &Document) -> usize {
+    document.text_bytes().saturating_add(document.declaration_bytes())
 }

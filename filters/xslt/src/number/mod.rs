@@ -61,6 +61,12 @@ impl Default for NumberFormat {
 }
 
 impl NumberFormat {
+    /// No format takes more bytes than this when it has been read: every other character can be a token.
+    pub(crate) fn parsed_bytes(format: &str) -> usize {
+        let tokens = format.len().wrapping_div(2).saturating_add(1);
+        tokens.saturating_mul(size_of::<Token>()).saturating_add(format.len())
+    }
+
     /// Reads a format. Every string is one.
     pub(crate) fn parse(format: &str) -> Self {
         let mut tokens = Vec::new();

@@ -88,12 +88,15 @@ impl<'a> Matching<'a, '_> {
             Anchor::Anywhere => Ok(true),
             Anchor::Root => Ok(joined == Above::Ancestor || self.document.kind(above) == NodeKind::Root),
             Anchor::Nodes(nodes) => {
+                let held = self.budget.held();
                 let mut evaluation =
                     Evaluation::new(self.document, self.bindings, self.environment, self.budget);
                 let nodes = evaluation.nodes(nodes, Context::of(above))?;
                 let contains = |node| nodes.binary_search(&node).is_ok();
-                Ok(contains(above)
-                    || joined == Above::Ancestor && self.document.ancestors(above).any(contains))
+                let matches = contains(above)
+                    || joined == Above::Ancestor && self.document.ancestors(above).any(contains);
+                self.budget.release_to(held);
+                Ok(matches)
             }
         }
     }
@@ -123,7 +126,14 @@ impl<'a> Matching<'a, '_> {
     fn is_among_siblings(&mut self, step: &'a Step, node: NodeId) -> Result<bool> {
         let document = self.document;
         let Some(parent) = document.parent(node) else { return Ok(false) };
-        let mut nodes = Vec::new();
+        let count = match step.kind {
+            StepKind::Attribute => document.attributes(parent).count(),
+            StepKind::Child => document.children(parent).count(),
+        };
+        // Those that are left after a predicate are listed anew.
+        let held = count.saturating_mul(size_of::<NodeId>()).saturating_mul(3);
+        self.budget.hold(held)?;
+        let mut nodes = Vec::with_capacity(count);
         match step.kind {
             StepKind::Attribute => nodes.extend(document.attributes(parent)),
             StepKind::Child => nodes.extend(document.children(parent)),
@@ -140,10 +150,12 @@ impl<'a> Matching<'a, '_> {
             }
             nodes = kept;
         }
+        self.budget.release(held);
         Ok(nodes.contains(&node))
     }
 
     fn holds(&mut self, predicate: &'a Predicate, context: Context) -> Result<bool> {
+        let held = self.budget.held();
         let mut evaluation = Evaluation::new(self.document, self.bindings, self.environment, self.budget);
         match predicate {
             Predicate::Condition(condition) => evaluation.boolean(condition, context),
@@ -151,10 +163,14 @@ impl<'a> Matching<'a, '_> {
             Predicate::Last => Ok(context.position == context.size),
             Predicate::Never => Ok(false),
             Predicate::Positional(expr) => match expr.type_() {
-                Type::Number | Type::Any => Ok(match evaluation.value(expr, context)? {
-                    Value::Number(number) => number == f64::from(context.position),
-                    other => other.to_boolean(),
-                }),
+                Type::Number | Type::Any => {
+                    let value = evaluation.value(expr, context)?;
+                    self.budget.release_to(held);
+                    Ok(match value {
+                        Value::Number(number) => number == f64::from(context.position),
+                        other => other.to_boolean(),
+                    })
+                }
                 Type::Nodes | Type::Boolean | Type::String => evaluation.boolean(expr, context),
             },
         }

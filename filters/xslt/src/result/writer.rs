@@ -76,6 +76,17 @@ impl ResultWriter {
         }
     }
 
+    /// How many bytes are captured, and are taken by what is open. The output is bounded by itself.
+    #[inline]
+    pub(crate) fn memory(&self) -> usize {
+        let open = match &self.output {
+            Serializer::Xml(xml) => xml.open_bytes(),
+            Serializer::Text(_) => 0,
+        };
+        let captures = self.captures.len().saturating_mul(size_of::<Capture>());
+        self.captured_bytes.saturating_add(captures).saturating_add(open)
+    }
+
     /// From here on, all goes to a fragment.
     pub(crate) fn begin_fragment(&mut self) {
         self.begin(Content::Fragment(Recorder::default()));

@@ -103,6 +103,12 @@ impl XmlSerializer {
         }
     }
 
+    /// How many bytes the elements take that are open.
+    #[inline]
+    pub(super) fn open_bytes(&self) -> usize {
+        self.open.len().saturating_mul(size_of::<Element>())
+    }
+
     /// The bytes. Elements that are still open end here.
     pub(super) fn finish(mut self) -> Result<Vec<u8>, ResultError> {
         while !self.open.is_empty() {

@@ -65,6 +65,13 @@ enum Key {
 }
 
 impl SortTable {
+    /// How many bytes a key takes besides its text.
+    pub(crate) const KEY_BYTES: usize = size_of::<Key>();
+    /// How many bytes finding the order takes for each node: its keys, its number in both orders, and in what the sort
+    /// needs.
+    pub(crate) const ORDER_BYTES: usize =
+        size_of::<&[Key]>().saturating_add(size_of::<usize>().saturating_mul(3));
+
     /// No nodes yet, which will have so many keys each. There must be at least one.
     pub(crate) fn new(columns: &[SortKey]) -> Self {
         Self { columns: columns.to_vec(), keys: Vec::new(), text: String::new() }

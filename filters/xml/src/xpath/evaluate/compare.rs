@@ -144,6 +144,8 @@ impl<'a> Evaluation<'a, '_> {
                 }
                 let (few, many) = (self.texts(few)?, self.texts(many)?);
                 self.budget.charge_lookups(few.len().saturating_add(many.len()), few.len())?;
+                // Its entries, of which not all places are taken.
+                self.budget.hold(few.len().saturating_mul(size_of::<&str>()).saturating_mul(2))?;
                 let few: BTreeSet<&str> = few.into_iter().collect();
                 many.iter().any(|text| few.contains(text))
             }
@@ -167,7 +169,8 @@ impl<'a> Evaluation<'a, '_> {
     /// The string-values of nodes, which are going to be read.
     fn texts(&mut self, nodes: &[NodeId]) -> Result<Vec<&'a str>> {
         let document = self.document;
-        let mut texts = Vec::new();
+        self.budget.hold(nodes.len().saturating_mul(size_of::<&str>()))?;
+        let mut texts = Vec::with_capacity(nodes.len());
         for node in nodes {
             let text = document.string_value(*node);
             self.budget.charge(1)?;

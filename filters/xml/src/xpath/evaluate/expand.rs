@@ -72,7 +72,7 @@ fn all(
 ) -> Result<(), EvaluateError> {
     let mut candidates = Candidates::new(document, axis, matcher, node);
     while let Some(node) = candidates.next(budget)? {
-        found.push(node);
+        budget.push(found, node)?;
     }
     Ok(())
 }
@@ -91,7 +91,7 @@ fn parents(
         if let Some(parent) = parent.filter(|_| parent != last)
             && matcher.matches(document.tag(parent), document)
         {
-            found.push(parent);
+            budget.push(found, parent)?;
         }
         last = parent;
     }
@@ -119,7 +119,7 @@ fn ancestors(
                 break;
             }
             if matcher.matches(document.tag(at), document) {
-                found.push(at);
+                budget.push(found, at)?;
             }
         }
         earlier = Some(*node);
@@ -140,7 +140,10 @@ fn siblings(
     budget.charge_nodes(from.len())?;
     budget.charge_sort(from.len())?;
     let children = from.iter().filter(|node| document.kind(**node) != NodeKind::Attribute);
-    let mut by_parent: Vec<_> = children.map(|node| (document.parent(*node), *node)).collect();
+    let held = from.len().saturating_mul(size_of::<(Option<NodeId>, NodeId)>());
+    budget.hold(held)?;
+    let mut by_parent: Vec<_> = Vec::with_capacity(from.len());
+    by_parent.extend(children.map(|node| (document.parent(*node), *node)));
     by_parent.sort_unstable();
     for family in by_parent.chunk_by(|(a, _), (b, _)| a == b) {
         let origin = if axis == Axis::FollowingSibling { family.first() } else { family.last() };
@@ -148,5 +151,6 @@ fn siblings(
             all(document, axis, matcher, *origin, found, budget)?;
         }
     }
+    budget.release(held);
     Ok(())
 }

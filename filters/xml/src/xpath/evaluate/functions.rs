@@ -75,24 +75,25 @@ impl<'a> Evaluation<'a, '_> {
             (CoreFunction::Concat, parts) => self.concat(parts, context)?,
             (CoreFunction::SubstringBefore, [text, part]) => {
                 let (text, part) = self.two_strings(text, part, context)?;
-                text::slice(text, |text| text.split_once(&*part).map_or("", |(before, _)| before))
+                self.part(text, |text| text.split_once(&*part).map_or("", |(before, _)| before))?
             }
             (CoreFunction::SubstringAfter, [text, part]) => {
                 let (text, part) = self.two_strings(text, part, context)?;
-                text::slice(text, |text| text.split_once(&*part).map_or("", |(_, after)| after))
+                self.part(text, |text| text.split_once(&*part).map_or("", |(_, after)| after))?
             }
             (CoreFunction::Substring, [text, start]) => {
                 let (text, start) = (self.read(text, context)?, self.number(start, context)?);
-                text::slice(text, |text| text::substring(text, start, None))
+                self.part(text, |text| text::substring(text, start, None))?
             }
             (CoreFunction::Substring, [text, start, length]) => {
                 let text = self.read(text, context)?;
                 let (start, length) = (self.number(start, context)?, self.number(length, context)?);
-                text::slice(text, |text| text::substring(text, start, Some(length)))
+                self.part(text, |text| text::substring(text, start, Some(length)))?
             }
             (CoreFunction::NormalizeSpace, [text]) => {
                 let text = self.read(text, context)?;
                 self.budget.charge_bytes(text.len())?;
+                self.budget.hold(text.len())?;
                 text::normalize_space(text)
             }
             (CoreFunction::Translate, [text, from, to]) => {
@@ -102,7 +103,10 @@ impl<'a> Evaluation<'a, '_> {
                 self.budget.charge_bytes(from.len().saturating_mul(4))?;
                 // A character may become one of four bytes.
                 let longest = text.len().saturating_mul(if to.is_ascii() { 1 } else { 4 });
-                self.budget.check_text(longest)?;
+                // The characters that are looked up take a place each.
+                let looked_up =
+                    if from.is_ascii() { 0 } else { from.len().saturating_mul(text::LOOKED_UP) };
+                self.budget.hold(longest.saturating_add(looked_up))?;
                 self.budget.charge_bytes(longest)?;
                 Cow::Owned(text::translate(&text, &from, &to))
             }
@@ -124,14 +128,24 @@ impl<'a> Evaluation<'a, '_> {
 
     fn concat(&mut self, parts: &'a [Expr], context: Context) -> Result<Cow<'a, str>> {
         let mut texts = Vec::with_capacity(parts.len());
-        let mut bytes = 0_usize;
         for part in parts {
             let text = self.read(part, context)?;
-            bytes = bytes.saturating_add(text.len());
-            self.budget.check_text(bytes)?;
+            self.budget.hold(text.len())?;
             texts.push(text);
         }
         Ok(Cow::Owned(texts.concat()))
+    }
+
+    /// A part of a text: a copy of it, if the text borrows nothing.
+    fn part(
+        &mut self,
+        text: Cow<'a, str>,
+        part: impl for<'t> Fn(&'t str) -> &'t str,
+    ) -> Result<Cow<'a, str>> {
+        if let Cow::Owned(text) = &text {
+            self.budget.hold(text.len())?;
+        }
+        Ok(text::slice(text, part))
     }
 
     /// A string whose text is going to be read, or copied.
@@ -165,7 +179,9 @@ impl<'a> Evaluation<'a, '_> {
         if prefix.is_empty() {
             return Ok(Cow::Borrowed(local));
         }
-        self.budget.charge_bytes(prefix.len().saturating_add(local.len()))?;
+        let bytes = prefix.len().saturating_add(local.len()).saturating_add(1);
+        self.budget.charge_bytes(bytes)?;
+        self.budget.hold(bytes)?;
         Ok(Cow::Owned(format!("{prefix}:{local}")))
     }
 

@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use super::ast::{Call, Expr, Function, Operator, Type};
 use super::bindings::Bindings;
-use super::budget::Budget;
+use super::budget::{Budget, list_bytes, owned_bytes};
 use super::environment::{Context, Environment, HostCall};
 use super::error::EvaluateError;
 use super::number;
@@ -53,7 +53,12 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             Type::Boolean => Value::Boolean(self.boolean(expression, context)?),
             Type::Number => Value::Number(self.number(expression, context)?),
             Type::String => Value::String(self.string(expression, context)?),
-            Type::Any => self.of_unknown_type(expression, context)?,
+            Type::Any => {
+                let held = self.budget.held();
+                let value = self.of_unknown_type(expression, context)?;
+                self.budget.settle(held, owned_bytes(&value));
+                value
+            }
         })
     }
 
@@ -62,6 +67,13 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     /// # Errors
     /// See [`EvaluateError`].
     pub fn boolean(&mut self, expression: &'a Expr, context: Context) -> Result<bool> {
+        let held = self.budget.held();
+        let boolean = self.as_boolean(expression, context)?;
+        self.budget.settle(held, 0);
+        Ok(boolean)
+    }
+
+    fn as_boolean(&mut self, expression: &'a Expr, context: Context) -> Result<bool> {
         self.budget.charge(1)?;
         match expression {
             Expr::Or(operands) => {
@@ -100,6 +112,13 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     /// # Errors
     /// See [`EvaluateError`].
     pub fn number(&mut self, expression: &'a Expr, context: Context) -> Result<f64> {
+        let held = self.budget.held();
+        let number = self.as_number(expression, context)?;
+        self.budget.settle(held, 0);
+        Ok(number)
+    }
+
+    fn as_number(&mut self, expression: &'a Expr, context: Context) -> Result<f64> {
         self.budget.charge(1)?;
         match expression {
             Expr::Number(number) => Ok(*number),
@@ -129,6 +148,14 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     /// # Errors
     /// See [`EvaluateError`].
     pub fn string(&mut self, expression: &'a Expr, context: Context) -> Result<Cow<'a, str>> {
+        let held = self.budget.held();
+        let text = self.as_string(expression, context)?;
+        let bytes = if let Cow::Owned(text) = &text { text.capacity() } else { 0 };
+        self.budget.settle(held, bytes);
+        Ok(text)
+    }
+
+    fn as_string(&mut self, expression: &'a Expr, context: Context) -> Result<Cow<'a, str>> {
         self.budget.charge(1)?;
         match expression {
             Expr::Literal(text) => Ok(Cow::Borrowed(text)),
@@ -160,6 +187,14 @@ impl<'a, 'b> Evaluation<'a, 'b> {
     /// # Errors
     /// See [`EvaluateError`]; [`EvaluateError::NotNodes`] if it is of another type.
     pub fn nodes(&mut self, expression: &'a Expr, context: Context) -> Result<NodeSet<'a>> {
+        let held = self.budget.held();
+        let nodes = self.as_nodes(expression, context)?;
+        let bytes = if let Cow::Owned(nodes) = &nodes { list_bytes(nodes) } else { 0 };
+        self.budget.settle(held, bytes);
+        Ok(nodes)
+    }
+
+    fn as_nodes(&mut self, expression: &'a Expr, context: Context) -> Result<NodeSet<'a>> {
         self.budget.charge(1)?;
         match expression {
             Expr::Path(path) => self.path(path, context),
@@ -172,7 +207,10 @@ impl<'a, 'b> Evaluation<'a, 'b> {
                 for operand in operands {
                     let nodes = self.nodes(operand, context)?;
                     self.budget.charge_nodes(nodes.len())?;
-                    all.extend_from_slice(&nodes);
+                    self.budget.extend(&mut all, &nodes)?;
+                    // The operand is gone; its list is not needed any more.
+                    let bytes = if let Cow::Owned(nodes) = &nodes { list_bytes(nodes) } else { 0 };
+                    self.budget.release(bytes);
                 }
                 self.put_in_order(&mut all)?;
                 Ok(Cow::Owned(all))

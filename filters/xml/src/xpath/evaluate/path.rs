@@ -7,6 +7,7 @@ use super::axis::Candidates;
 use super::expand::expand;
 use super::{Evaluation, Result};
 use crate::tree::NodeId;
+use crate::xpath::budget::list_bytes;
 use crate::xpath::ast::{Axis, Expr, Path, Predicate, Start, Step};
 use crate::xpath::environment::Context;
 use crate::xpath::value::NodeSet;
@@ -58,6 +59,7 @@ impl<'a, 'b> Evaluation<'a, 'b> {
             }
             next.clear();
             self.step(step, &current, &mut next)?;
+            // The list of the step before is used again, and stays held.
             let done = core::mem::replace(&mut current, Cow::Owned(core::mem::take(&mut next)));
             if let Cow::Owned(done) = done {
                 next = done;
@@ -77,8 +79,8 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         // No more than a few times as many as there can be in the end.
         let most = self.document.len().saturating_mul(2);
         for node in from {
-            let _ = self.each(step, *node, &mut |_, node| {
-                found.push(node);
+            let _ = self.each(step, *node, &mut |evaluation, node| {
+                evaluation.budget.push(found, node)?;
                 Ok(ControlFlow::Continue(()))
             })?;
             if found.len() > most {
@@ -113,14 +115,18 @@ impl<'a, 'b> Evaluation<'a, 'b> {
         }
         let mut found = Vec::new();
         while let Some(node) = candidates.next(self.budget)? {
-            found.push(node);
+            self.budget.push(&mut found, node)?;
         }
+        let held = list_bytes(&found);
+        let mut flow = ControlFlow::Continue(());
         for node in self.filter(Cow::Owned(found), &step.predicates)?.iter() {
-            if visit(self, *node)?.is_break() {
-                return Ok(ControlFlow::Break(()));
+            flow = visit(self, *node)?;
+            if flow.is_break() {
+                break;
             }
         }
-        Ok(ControlFlow::Continue(()))
+        self.budget.release(held);
+        Ok(flow)
     }
 
     /// Whether an expression that is a node-set has any nodes.

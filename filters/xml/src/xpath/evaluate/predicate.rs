@@ -24,6 +24,7 @@ impl<'a> Evaluation<'a, '_> {
                 _ => {
                     if let Cow::Borrowed(all) = nodes {
                         self.budget.charge_nodes(all.len())?;
+                        self.budget.hold(size_of_val::<[NodeId]>(all))?;
                     }
                     self.keep(predicate, nodes.to_mut())?;
                 }
@@ -56,10 +57,15 @@ impl<'a> Evaluation<'a, '_> {
         let position = f64::from(context.position);
         match expression.type_() {
             Type::Number => Ok(self.number(expression, context)? == position),
-            Type::Any => Ok(match self.value(expression, context)? {
-                Value::Number(number) => number == position,
-                other => other.to_boolean(),
-            }),
+            Type::Any => {
+                let held = self.budget.held();
+                let value = self.value(expression, context)?;
+                self.budget.release_to(held);
+                Ok(match value {
+                    Value::Number(number) => number == position,
+                    other => other.to_boolean(),
+                })
+            }
             Type::Nodes | Type::Boolean | Type::String => self.boolean(expression, context),
         }
     }

@@ -5,6 +5,10 @@ use std::collections::BTreeMap;
 
 use crate::xpath::number;
 
+/// How many bytes a character's place takes, for each byte of its text at the most: an entry of a map is about three times
+/// as large as a character, and not all of a map's places are taken.
+pub(super) const LOOKED_UP: usize = 8;
+
 /// A part of a text, without copying it if it is borrowed.
 pub(super) fn slice<'a>(text: Cow<'a, str>, part: impl for<'t> Fn(&'t str) -> &'t str) -> Cow<'a, str> {
     match text {
