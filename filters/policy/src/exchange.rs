@@ -7,7 +7,7 @@ use std::rc::Rc;
 
 use portcullis_xml::{Charset, Limits};
 
-use crate::headers::HeaderList;
+use crate::headers::{HeaderList, is_field};
 use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
 use crate::own_headers::OwnHeaders;
 use crate::policy::SecretName;
@@ -233,8 +233,10 @@ impl Exchange<'_> {
     /// Replaces all fields of this name in the request by one.
     ///
     /// # Errors
-    /// The host's refusal.
+    /// [`HostError::BadArgument`] if the name or the value [may not be sent](crate::headers::is_field_value); the host's
+    /// refusal.
     pub fn set_request_header(&mut self, name: &str, value: &[u8]) -> Result<(), HostError> {
+        check_field(name, value)?;
         self.keep_original(name);
         self.platform.set_header(HeaderMap::RequestHeaders, name, value)?;
         if let Some(headers) = &mut self.facts.request {
@@ -262,19 +264,25 @@ impl Exchange<'_> {
     /// Replaces all fields of this name in a map by one.
     ///
     /// # Errors
-    /// The host's refusal.
+    /// [`HostError::BadArgument`] if the name or the value [may not be sent](crate::headers::is_field_value); the host's
+    /// refusal.
     pub fn set_header(&mut self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
         match map {
             HeaderMap::RequestHeaders => self.set_request_header(name, value),
-            _ => self.platform.set_header(map, name, value),
+            _ => {
+                check_field(name, value)?;
+                self.platform.set_header(map, name, value)
+            }
         }
     }
 
     /// Appends a field to a map, keeping those of the same name.
     ///
     /// # Errors
-    /// The host's refusal.
+    /// [`HostError::BadArgument`] if the name or the value [may not be sent](crate::headers::is_field_value); the host's
+    /// refusal.
     pub fn add_header(&mut self, map: HeaderMap, name: &str, value: &[u8]) -> Result<(), HostError> {
+        check_field(name, value)?;
         if map == HeaderMap::RequestHeaders {
             self.keep_original(name);
         }
@@ -470,6 +478,11 @@ impl Worker<'_> {
     pub fn wake(&mut self, id: ExchangeId) {
         self.wakes.push(Wake { id, link: self.link });
     }
+}
+
+/// Lets nothing through that would end a header's line: what data says must not become another header.
+fn check_field(name: &str, value: &[u8]) -> Result<(), HostError> {
+    if is_field(name, value) { Ok(()) } else { Err(HostError::BadArgument) }
 }
 
 #[cfg(test)]

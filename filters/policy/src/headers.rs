@@ -202,6 +202,18 @@ pub fn is_token(text: &str) -> bool {
         && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte))
 }
 
+/// Whether this may be sent as a field's value: it has no control characters but the tab (RFC 9110, section 5.5). Envoy does
+/// not look: of a line break it makes the next header, or the body.
+pub fn is_field_value(value: &[u8]) -> bool {
+    value.iter().all(|byte| *byte == b'\t' || !byte.is_ascii_control())
+}
+
+/// Whether this may be sent as a field: the name is a token, or that of a pseudo-header, and the value
+/// [is one](is_field_value).
+pub(crate) fn is_field(name: &str, value: &[u8]) -> bool {
+    is_token(name.strip_prefix(':').unwrap_or(name)) && is_field_value(value)
+}
+
 /// Whether only the suite may use this name of a header or a trailer: some reader takes its beginning for
 /// `x-portcullis-`.
 pub fn is_reserved(name: &[u8]) -> bool {
@@ -247,6 +259,20 @@ mod tests {
         }
         for name in ["", "x-portcullis", "x-portcullisx", "my-x-portcullis-a", "xportcullis-a"] {
             assert!(!is_reserved(name.as_bytes()), "{name}");
+        }
+    }
+
+    #[test]
+    fn knows_what_may_be_sent_as_a_field() {
+        for value in [&b""[..], b"a", b" a b\t", b"\x80\xff", "\u{e9}".as_bytes()] {
+            assert!(is_field("x-a", value), "{value:?}");
+        }
+        for value in [&b"\r"[..], b"a\nb", b"a\r\nb: c", b"\0", b"\x7f", b"\x1b[2J", b"a\x0b"] {
+            assert!(!is_field("x-a", value), "{value:?}");
+        }
+        assert!(is_field(":path", b"/"));
+        for name in ["", ":", "a b", "a:", "a\r\nb", "a\0", "\u{e9}"] {
+            assert!(!is_field(name, b""), "{name:?}");
         }
     }
 

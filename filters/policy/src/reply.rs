@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use portcullis_xml::soap;
 
-use crate::headers::HeaderList;
+use crate::headers::{HeaderList, is_field};
 use crate::json;
 
 /// A response that a policy gives in the upstream's stead.
@@ -74,7 +74,8 @@ impl Reply {
         self
     }
 
-    /// Writes the body in the language of the request that has these headers.
+    /// Writes the body in the language of the request that has these headers. Headers that may not be
+    /// [sent](crate::headers::is_field_value) are left out.
     pub fn render(&self, request: Option<&HeaderList>) -> RenderedReply {
         let language = request.map_or(Language::ProblemJson, Language::of);
         let mut body = Vec::new();
@@ -98,6 +99,7 @@ impl Reply {
         };
         let mut headers = vec![("content-type", content_type.as_bytes().to_vec())];
         headers.extend(self.headers.iter().cloned());
+        headers.retain(|(name, value)| is_field(name, value));
         RenderedReply { status: self.status, headers, body, code_details: self.code_details }
     }
 
@@ -241,6 +243,15 @@ mod tests {
         assert!(String::from_utf8(reply.render(Some(&soap)).body).unwrap().contains("soapenv:Fault"));
         let grpc = [("content-type", "application/grpc")].into_iter().collect();
         assert_eq!(reply.render(Some(&grpc)).body, b"no <such> \"client\"");
+    }
+
+    #[test]
+    fn leaves_out_headers_that_would_end_their_line() {
+        let mut reply = reply().with_header("x-a", "1\r\nset-cookie: a").with_header("x-b", "2");
+        let (content_type, bytes) = ("text/html\r\n\r\n<a>", Cow::Borrowed(&b""[..]));
+        reply.body = Some(CustomBody { content_type: Cow::Borrowed(content_type), bytes });
+        let names: Vec<_> = reply.render(None).headers.into_iter().map(|(name, _)| name).collect();
+        assert_eq!(names, ["www-authenticate", "x-b"]);
     }
 
     #[test]

@@ -12,8 +12,6 @@ pub(crate) enum Exemption {
     NoBody,
     /// What follows the headers is no body: CONNECT, an upgrade.
     Tunnel,
-    /// gRPC: a stream of messages that are no XML.
-    Grpc,
     /// The condition is false.
     Condition,
     /// It is not the upstream's: Envoy or a policy has replied.

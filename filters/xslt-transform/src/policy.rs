@@ -12,6 +12,7 @@ use portcullis_policy::{
     HostError, Policy, SharedDocument, Worker,
 };
 use portcullis_xml::Limits;
+use portcullis_xslt::Parameters;
 
 use crate::condition::Facts;
 use crate::config::{Config, size};
@@ -271,6 +272,10 @@ impl XsltTransform {
         }
         if message::is_redirected(side.direction, headers) {
             return Err(Failure::Redirected.into());
+        }
+        if message::is_bodiless(side.direction, headers, request) {
+            let expected = Expected::Nothing(Failure::Malformed);
+            return Ok(Head::new(side.direction, headers, expected, Parameters::new()));
         }
         let expected = match message::charset(side.direction, headers, self.bounds.xml.document_bytes) {
             Ok(charset) => Expected::Document(charset),

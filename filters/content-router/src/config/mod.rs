@@ -72,7 +72,7 @@ pub struct Body {
     pub max_depth: u32,
     /// Bytes of memory that all messages together may take that a worker is reading, for this policy and for others of
     /// the same VM: trees, and text that has not ended. A request that would take more is `undecided.busy`.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 536_870_912)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 268_435_456)))]
     pub max_held_bytes: u32,
     /// Whether XPath expressions may need the whole body.
     pub xpath: XpathMode,

@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 
 use portcullis_policy::ConfigError;
-use portcullis_policy::headers::is_token;
+use portcullis_policy::headers::{is_field_value, is_token};
 
 use super::{Algorithm, Body, Config, KeyPart, Limit, MAX_PERIOD_MS, Precision};
 use crate::limiter::MAX_LIMITS;
@@ -43,7 +43,9 @@ impl Config {
     fn check_rejection(&self) -> Result<(), ConfigError> {
         in_range("status", u64::from(self.rejection.status), 400..=599)?;
         match &self.rejection.body {
-            Some(Body { content_type, .. }) if !is_field_value(content_type) => {
+            Some(Body { content_type, .. })
+                if content_type.trim().is_empty() || !is_field_value(content_type.as_bytes()) =>
+            {
                 Err(ConfigError::new("body.content_type", "must be a media type, such as application/json"))
             }
             _ => Ok(()),
@@ -127,13 +129,6 @@ fn check_limit(limit: &Limit, algorithm: Algorithm) -> Result<(), ConfigError> {
             Err(ConfigError::new("burst", "is for the algorithm token-bucket only"))
         }
     }
-}
-
-/// Visible ASCII and spaces, with something visible at its ends (RFC 9110, section 5.5).
-fn is_field_value(text: &str) -> bool {
-    let ends = [text.bytes().next(), text.bytes().next_back()];
-    ends.iter().all(|byte| byte.is_some_and(|byte| byte.is_ascii_graphic()))
-        && text.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ')
 }
 
 /// Checks that a number is within its range.

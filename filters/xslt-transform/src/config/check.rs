@@ -1,7 +1,7 @@
 //! What types cannot say, but for what is found out by compiling.
 
 use portcullis_conditions::possible;
-use portcullis_policy::headers::is_token;
+use portcullis_policy::headers::{is_field_value, is_token};
 use portcullis_policy::{ConfigError, Direction};
 use portcullis_xml::soap::MediaType;
 
@@ -69,7 +69,8 @@ impl Transformation {
             return Ok(());
         };
         let refused = |problem| Err(ConfigError::new("content_type", problem));
-        let Ok(media_type) = MediaType::parse(content_type.as_bytes()) else {
+        let parsed = MediaType::parse(content_type.as_bytes()).ok();
+        let Some(media_type) = parsed.filter(|_| is_field_value(content_type.as_bytes())) else {
             return refused("must be a media type, such as `application/xml; charset=utf-8`");
         };
         match media_type.parameter("charset") {
@@ -133,14 +134,14 @@ impl Condition {
 
 impl Limits {
     fn check(&self) -> Result<(), ConfigError> {
-        in_range("max_bytes", self.max_bytes, 1024, 64 << 20)?;
+        in_range("max_bytes", self.max_bytes, 1024, 32 << 20)?;
         in_range("max_depth", self.max_depth, 4, 1024)?;
-        in_range("max_nodes", self.max_nodes, 1000, 4 << 20)?;
-        in_range("max_output_bytes", self.max_output_bytes, 1024, 64 << 20)?;
+        in_range("max_nodes", self.max_nodes, 1000, 2 << 20)?;
+        in_range("max_output_bytes", self.max_output_bytes, 1024, 32 << 20)?;
         in_range("max_steps", self.max_steps, 1000, 1_000_000_000)?;
         in_range("max_template_depth", self.max_template_depth, 16, 100_000)?;
-        in_range("max_temporary_bytes", self.max_temporary_bytes, 64 << 10, 256 << 20)?;
-        in_range("max_held_bytes", self.max_held_bytes, 1 << 20, 512 << 20)
+        in_range("max_temporary_bytes", self.max_temporary_bytes, 64 << 10, 64 << 20)?;
+        in_range("max_held_bytes", self.max_held_bytes, 1 << 20, 256 << 20)
     }
 }
 

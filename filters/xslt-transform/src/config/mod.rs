@@ -42,18 +42,18 @@ pub struct Config {
 pub struct Limits {
     /// Bytes of a body. Envoy's own limit for what it holds, `per_connection_buffer_limit_bytes`, must not be lower, or
     /// Envoy refuses the message first.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 67_108_864)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 33_554_432)))]
     pub max_bytes: u32,
     /// How deeply elements may be nested.
     #[cfg_attr(feature = "schema", schemars(range(min = 4, max = 1024)))]
     pub max_depth: u32,
     /// Nodes of the document and of temporary trees: elements, attributes, texts, comments. Each takes 32 bytes, and
     /// its text.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1000, max = 4_194_304)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1000, max = 2_097_152)))]
     pub max_nodes: u32,
     /// Bytes of the new body, which also lies in Envoy: the same goes for it as for `max_bytes`. It may not have more than
     /// 64 times as many bytes as the old one either, and 64 KiB.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 67_108_864)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 33_554_432)))]
     pub max_output_bytes: u32,
     /// Steps: an instruction is one, so is a node that an expression looks at, and so are 16 bytes of text. The worker
     /// does nothing else meanwhile; twenty million take a quarter of a second to a second.
@@ -62,13 +62,14 @@ pub struct Limits {
     /// Templates within one another.
     #[cfg_attr(feature = "schema", schemars(range(min = 16, max = 100_000)))]
     pub max_template_depth: u32,
-    /// Bytes of variables, keys and temporary trees.
-    #[cfg_attr(feature = "schema", schemars(range(min = 65_536, max = 268_435_456)))]
+    /// Bytes of lists of nodes, texts, variables, keys, sort keys, temporary trees and open templates, all that there are
+    /// at once. A transformation takes up to three times as much memory for them while they grow.
+    #[cfg_attr(feature = "schema", schemars(range(min = 65_536, max = 67_108_864)))]
     pub max_temporary_bytes: u32,
     /// Bytes of memory that all messages together may take that a worker is reading, for this policy and for others of
     /// the same VM: trees, and text that has not ended. A message that would take more is `on_error.busy`; one that takes
     /// more by itself is `too_large`.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 536_870_912)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 268_435_456)))]
     pub max_held_bytes: u32,
 }
 

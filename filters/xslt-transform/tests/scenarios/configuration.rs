@@ -53,6 +53,11 @@ fn a_field_that_makes_no_sense_is_named() {
         ),
         (request(json!({"result": "message"})), "request.result: must be left out"),
         (request(json!({"content_type": "xml"})), "request.content_type: must be a media type"),
+        (request(json!({"content_type": "text/xml\r\n"})), "request.content_type: must be a media type"),
+        (
+            request(json!({"content_type": "text/xml\r\n\r\n<a>"})),
+            "request.content_type: must be a media type",
+        ),
         (
             request(json!({"content_type": "text/xml; charset=utf-16"})),
             "request.content_type: must have the charset utf-8",

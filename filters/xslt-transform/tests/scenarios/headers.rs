@@ -130,12 +130,80 @@ fn other_encodings_are_read_and_results_are_in_utf_8() {
     }
 }
 
+/// What clients and upstreams say of a message is no reason to let it pass untransformed.
+#[test]
+fn messages_that_call_themselves_something_else_are_refused() {
+    let mut worker = simple();
+    for headers in [
+        &[("content-type", "application/grpc")][..],
+        &[("content-type", "application/grpc"), ("te", "trailers")],
+        &[("content-type", "Application/GRPC+proto; charset=utf-8"), ("te", "trailers")],
+        &[("content-type", "application/grpc-web")],
+        &[("content-type", "application/grpc-web-text+proto")],
+        &[("content-type", "application/grpc"), ("content-type", "text/xml")],
+        &[("content-type", "text/xml"), ("content-type", "application/grpc")],
+        &[("content-type", "application/grpc, text/xml")],
+        &[("content-type", "multipart/related; type=\"text/xml\"")],
+        &[("content-type", "")],
+        &[("content-type", " ")],
+        &[],
+        &[
+            ("upgrade", "h2c"),
+            ("connection", "upgrade"),
+            ("content-length", "4"),
+            ("content-type", "text/xml"),
+        ],
+        &[("upgrade", "x"), ("connection", "upgrade"), ("transfer-encoding", "chunked")],
+        &[("content-type", "text/xml"), ("content-encoding", "gzip")],
+        &[("content-type", "text/xml"), ("content-encoding", "identity"), ("content-encoding", "br")],
+    ] {
+        for end in [End::Body, End::Trailers] {
+            let (fared, _) = send_pieces(&mut worker, Direction::Request, headers, &[b"<a/>"], end);
+            assert_eq!(fared, Fared::Refused(415), "{headers:?}");
+            if !headers.iter().any(|(name, _)| *name == "upgrade") {
+                let (fared, _) = send_pieces(&mut worker, Direction::Response, headers, &[b"<a/>"], end);
+                assert_eq!(fared, Fared::Refused(502), "{headers:?}");
+            }
+        }
+    }
+}
+
+/// gRPC passes where the configuration says so.
+#[test]
+fn grpc_is_excepted_by_the_condition() {
+    let is_grpc = json!({"all": [{"media-type": {"matches": "application/grpc(\\+proto)?"}},
+        {"header": {"name": "te", "value": {"exact": "trailers"}}}]});
+    let mut worker = worker(&json!({"request": {"stylesheet": a_to_b(), "when": {"not": is_grpc}}}));
+    let grpc = [("content-type", "application/grpc")];
+    let with_te = [grpc[0], ("te", "trailers")];
+    let at = Direction::Request;
+    assert_eq!(send_pieces(&mut worker, at, &with_te, &[b"<a/>"], End::Body).0, passed("<a/>"));
+    assert_eq!(send_pieces(&mut worker, at, &grpc, &[b"<a/>"], End::Body).0, Fared::Refused(415));
+}
+
+/// Over HTTP/2 an upstream can send a body with what must not have one.
+#[test]
+fn responses_that_must_not_have_a_body_are_refused_with_one() {
+    let mut worker = simple();
+    for (method, status) in [("HEAD", "200"), ("GET", "204"), ("GET", "304")] {
+        for body in [&b""[..], b"<a/>"] {
+            let id = worker.request([(":method", method), (":path", "/")]);
+            let headers = [&[(":status", status)][..], XML].concat();
+            worker.response_headers(id, headers, false);
+            let sent = Sent { at: Direction::Response, id };
+            assert_eq!(fared(&worker, &sent), Fared::Held, "{method} {status}");
+            worker.body(id, Direction::Response, body, true);
+            let expected = if body.is_empty() { passed("") } else { Fared::Refused(502) };
+            assert_eq!(fared(&worker, &sent), expected, "{method} {status}");
+        }
+    }
+}
+
 #[test]
 fn messages_without_a_body_to_transform_pass_as_they_are() {
     let mut worker = simple();
     for headers in [
-        &[("content-type", "application/grpc"), ("te", "trailers")][..],
-        &[("upgrade", "websocket"), ("connection", "upgrade"), ("content-type", "text/xml")],
+        &[("upgrade", "websocket"), ("connection", "upgrade"), ("content-type", "text/xml")][..],
         &[(":method", "CONNECT"), ("content-type", "text/xml")],
     ] {
         let sent = begin(&mut worker, Direction::Request, headers);
@@ -149,7 +217,6 @@ fn messages_without_a_body_to_transform_pass_as_they_are() {
         ("GET", &[(":status", "304")]),
         ("GET", &[(":status", "101")]),
         ("CONNECT", &[(":status", "200")]),
-        ("GET", &[(":status", "200"), ("content-type", "application/grpc")]),
     ] {
         let id = worker.request([(":method", method), (":path", "/")]);
         let headers: Vec<_> = [&[("content-length", "7"), ("etag", "\"1\"")], response].concat();
@@ -158,8 +225,10 @@ fn messages_without_a_body_to_transform_pass_as_they_are() {
         } else {
             [&headers[..], XML].concat()
         };
+        // Some that must not have a body do not say so by their end.
+        let ends = [("HEAD", "200"), ("GET", "204"), ("GET", "304")].contains(&(method, response[0].1));
         assert_eq!(
-            worker.response_headers(id, headers.clone(), false),
+            worker.response_headers(id, headers.clone(), ends),
             Next::Continue,
             "{method} {response:?}"
         );
@@ -177,7 +246,7 @@ fn messages_without_a_body_to_transform_pass_as_they_are() {
         }
     }
     assert_eq!(count(&worker, "request.transformed") + count(&worker, "response.transformed"), 0);
-    assert_eq!(count(&worker, "request.exempt"), 3 + 6 + 1 + 4 + 4, "plain requests are counted too");
+    assert_eq!(count(&worker, "request.exempt"), 2 + 5 + 1 + 4 + 4, "plain requests are counted too");
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! `xsl:output` (section 16).
 
+use portcullis_xml::soap::MediaType;
+
 use super::Compiler;
 use super::element::Element;
 use crate::error::CompileError;
@@ -72,6 +74,14 @@ impl<'m> Compiler<'m> {
             self.output.cdata_elements.0.push((uri.into(), local.into()));
         }
         if let Some(media_type) = element.attribute("media-type") {
+            let media_type = qname::trim(media_type);
+            match MediaType::parse(media_type.as_bytes()) {
+                Ok(parsed) if parsed.parameter("charset").is_none() => {}
+                _ => {
+                    let expected = "a media type without a charset, which is that of the result: UTF-8";
+                    return Err(element.value_error("media-type", expected));
+                }
+            }
             self.media_type = Some(media_type.into());
         }
         self.declare_document_type(element)

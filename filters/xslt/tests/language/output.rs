@@ -24,6 +24,11 @@ fn attributes_of_output_are_followed() {
         ("<xsl:output method='text'/>", "<".into(), "text/plain"),
         ("<xsl:output method='text' media-type='text/csv'/>", "<".into(), "text/csv"),
         (
+            "<xsl:output method='text' media-type=' text/csv; header=\"present\"&#10;'/>",
+            "<".into(),
+            "text/csv; header=\"present\"",
+        ),
+        (
             "<xsl:output omit-xml-declaration='yes'/><xsl:output cdata-section-elements='b'/>",
             "<a><b><![CDATA[<]]></b></a>".into(),
             "text/xml",
@@ -50,6 +55,12 @@ fn what_cannot_be_written_is_refused() {
         ("<xsl:output encoding='ISO-8859-1'/>", "the encoding 'ISO-8859-1' is not supported"),
         ("<xsl:output version='1.1'/>", "XML version"),
         ("<xsl:output indent='maybe'/>", "'yes' or 'no'"),
+        ("<xsl:output media-type='xml'/>", "a media type without a charset"),
+        ("<xsl:output media-type=''/>", "a media type without a charset"),
+        ("<xsl:output media-type='text/xml; charset=utf-8'/>", "a media type without a charset"),
+        ("<xsl:output media-type='text/html&#13;&#10;set-cookie: a=b'/>", "a media type without a charset"),
+        ("<xsl:output media-type='text/html; a=&quot;&#10;&quot;'/>", "a media type without a charset"),
+        ("<xsl:output media-type='text/html, text/xml'/>", "a media type without a charset"),
     ] {
         let error = refusal(content).to_string();
         assert!(error.contains(reason), "{content}: {error}");

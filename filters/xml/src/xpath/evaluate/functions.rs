@@ -104,8 +104,7 @@ impl<'a> Evaluation<'a, '_> {
                 // A character may become one of four bytes.
                 let longest = text.len().saturating_mul(if to.is_ascii() { 1 } else { 4 });
                 // The characters that are looked up take a place each.
-                let looked_up =
-                    if from.is_ascii() { 0 } else { from.len().saturating_mul(text::LOOKED_UP) };
+                let looked_up = if from.is_ascii() { 0 } else { from.len().saturating_mul(text::LOOKED_UP) };
                 self.budget.hold(longest.saturating_add(looked_up))?;
                 self.budget.charge_bytes(longest)?;
                 Cow::Owned(text::translate(&text, &from, &to))

@@ -7,8 +7,8 @@ use super::axis::Candidates;
 use super::expand::expand;
 use super::{Evaluation, Result};
 use crate::tree::NodeId;
-use crate::xpath::budget::list_bytes;
 use crate::xpath::ast::{Axis, Expr, Path, Predicate, Start, Step};
+use crate::xpath::budget::list_bytes;
 use crate::xpath::environment::Context;
 use crate::xpath::value::NodeSet;
 
