@@ -33,13 +33,14 @@ pub struct TransformLimits {
     pub output_bytes: usize,
     /// Bytes of the result for each byte of the input, on top of 64 KiB. Default 64.
     pub output_factor: usize,
-    /// Nodes of the source and of the temporary trees that there are at once. A tree is there as long as the template,
+    /// Nodes of the source and of the temporary trees that there are at once: up to 100 bytes each while trees grow. A tree is there as long as the template,
     /// or the round of a loop, that has made it, and to the end if a global variable holds it. Default 524,288.
     pub nodes: u32,
-    /// Bytes that values may take: variables, arguments, lists of nodes and the text of temporary trees while they are
-    /// there; global variables, keys and computed names to the end. So much may be taken, each for itself, by the text
-    /// that is being collected for trees, attributes and the like, and by a text that an expression makes. Default
-    /// 64 MiB.
+    /// Bytes that all values together may take: variables, arguments, lists of nodes, sort keys, open templates, loops and
+    /// elements, the text that is being collected, the text of temporary trees and what expressions make while they are
+    /// there; global variables, keys and computed names to the end. Each is held against this before it grows. What grows
+    /// has room for more, and is there twice while it is moved: memory for up to three times as many bytes is taken.
+    /// Default 64 MiB.
     pub temporary_bytes: usize,
 }
 

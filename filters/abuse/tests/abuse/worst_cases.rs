@@ -116,6 +116,28 @@ fn slow_xpath_is_given_up_on_and_the_worker_goes_on() {
     gateway.assert_sound();
 }
 
+/// A message that has one value 90,000 times, for a stylesheet that looks all of them up, with as many steps as may be.
+#[test]
+fn a_value_that_is_looked_up_often_takes_no_more_memory() {
+    let stylesheet = "<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'>\
+        <xsl:key name='k' match='b' use='@k'/>\
+        <xsl:template match='/'><r><xsl:value-of select=\"count(key('k', //@k))\"/></r></xsl:template>\
+        </xsl:stylesheet>";
+    let policy = json!({"xslt-transform": {
+        "request": {"stylesheet": {"inline": stylesheet}}, "limits": {"max_steps": 1_000_000_000},
+    }});
+    let gateway = Gateway::start(&[policy]);
+    let document = format!("<a>{}</a>", "<b k='1'/>".repeat(90_000));
+    for http in Http::BOTH {
+        let headers = [("content-type", &b"text/xml"[..])];
+        let response = http.request(gateway.addr(), "POST", "/", &headers, document.as_bytes());
+        assert_eq!(response.status, 200, "{http:?} {response:?}");
+        let passed = gateway.upstream.take();
+        assert!(passed[0].body.ends_with(b"<r>90000</r>"), "{http:?}");
+    }
+    gateway.assert_sound();
+}
+
 /// Templates that would never end, or grow without end, and documents that make them.
 const TEMPLATES: &str = "\
 <xsl:template match='/a'><a/></xsl:template>\

@@ -65,7 +65,7 @@ impl Config {
         self.check_namespaces()?;
         in_range("body.max_bytes", self.body.max_bytes, 1024, 64 << 20)?;
         in_range("body.max_depth", self.body.max_depth, 4, 1024)?;
-        in_range("body.max_held_bytes", self.body.max_held_bytes, 1 << 20, 512 << 20)
+        in_range("body.max_held_bytes", self.body.max_held_bytes, 1 << 20, 256 << 20)
     }
 
     fn check_rules(&self) -> Result<(), ConfigError> {

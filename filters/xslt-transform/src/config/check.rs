@@ -137,7 +137,7 @@ impl Limits {
         in_range("max_bytes", self.max_bytes, 1024, 32 << 20)?;
         in_range("max_depth", self.max_depth, 4, 1024)?;
         in_range("max_nodes", self.max_nodes, 1000, 2 << 20)?;
-        in_range("max_output_bytes", self.max_output_bytes, 1024, 32 << 20)?;
+        in_range("max_output_bytes", self.max_output_bytes, 1024, 16 << 20)?;
         in_range("max_steps", self.max_steps, 1000, 1_000_000_000)?;
         in_range("max_template_depth", self.max_template_depth, 16, 100_000)?;
         in_range("max_temporary_bytes", self.max_temporary_bytes, 64 << 10, 64 << 20)?;

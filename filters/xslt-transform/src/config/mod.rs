@@ -53,7 +53,7 @@ pub struct Limits {
     pub max_nodes: u32,
     /// Bytes of the new body, which also lies in Envoy: the same goes for it as for `max_bytes`. It may not have more than
     /// 64 times as many bytes as the old one either, and 64 KiB.
-    #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 33_554_432)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 1024, max = 16_777_216)))]
     pub max_output_bytes: u32,
     /// Steps: an instruction is one, so is a node that an expression looks at, and so are 16 bytes of text. The worker
     /// does nothing else meanwhile; twenty million take a quarter of a second to a second.

@@ -111,7 +111,8 @@ pub struct OnError {
     pub partial: OnFailure,
     /// The body has more bytes than `limits` allows. Requests: 413.
     pub too_large: OnFailure,
-    /// The body is not well-formed, goes beyond another of the limits, or is no SOAP envelope where one is needed.
+    /// The body is not well-formed, goes beyond another of the limits, is no SOAP envelope where one is needed, or follows
+    /// headers that nothing may follow.
     /// Requests: 400.
     pub malformed: OnFailure,
     /// The stylesheet fails: it goes beyond a limit, ends itself, or does what cannot be done. Requests: 500.

@@ -46,10 +46,14 @@ fn an_empty_body_passes_in_both_directions() {
 }
 
 #[test]
-fn grpc_streams_through() {
-    let gateway = Gateway::to(Http::Two, |config| {
-        config.filter(plugin(&both(&json!({"stylesheet": swap()})), Flag::True))
-    });
+fn grpc_streams_through_where_the_condition_excepts_it() {
+    let excepted = |name: &str| {
+        json!({"not": {"all": [{"media-type": {"exact": "application/grpc"}},
+            {name: {"name": "te", "value": {"exact": "trailers"}}}]}})
+    };
+    let config = json!({"request": {"stylesheet": swap(), "when": excepted("header")},
+        "response": {"stylesheet": swap(), "when": excepted("request-header")}});
+    let gateway = Gateway::to(Http::Two, |envoy| envoy.filter(plugin(&config, Flag::True)));
     gateway.backend.reply_with(|request| {
         Reply::ok(request.body.clone()).header("content-type", "application/grpc").trailer("grpc-status", "0")
     });
@@ -58,6 +62,38 @@ fn grpc_streams_through() {
     assert_eq!((response.status, &response.body[..]), (200, &b"\0\0\0\0\x01a"[..]));
     assert_eq!(response.trailers.text("grpc-status").as_deref(), Some("0"));
     assert_eq!(gateway.received().body, b"\0\0\0\0\x01a");
+    // gRPC says more than its media type.
+    let response = gateway.post(Http::One, &[("content-type", b"application/grpc")], b"<a/>");
+    assert_ne!(response.headers.text("grpc-status").as_deref(), Some("0"), "{response:?}");
+    assert_eq!(gateway.backend.count(), 1);
+}
+
+#[test]
+fn what_calls_itself_grpc_is_refused() {
+    let gateway = Gateway::start(&both(&json!({"stylesheet": swap()})));
+    gateway
+        .backend
+        .reply_with(|request| Reply::ok(request.body.clone()).header("content-type", "application/grpc-web"));
+    for http in Http::BOTH {
+        for content_type in
+            [&b"application/grpc-web"[..], b"Application/GRPC-web+proto", b"application/grpc-web-text"]
+        {
+            let response = gateway.post(http, &[("content-type", content_type)], b"<a/>");
+            assert_eq!(response.status, 415, "{http:?} {response:?}");
+        }
+        // Of gRPC itself, Envoy makes an answer of 200 with a status of its own.
+        let response = gateway.post(http, &[("content-type", b"application/grpc")], b"<a/>");
+        assert!(
+            !response.text().contains("<a/>") && response.headers.contains("grpc-status"),
+            "{response:?}"
+        );
+        assert_eq!(gateway.backend.count(), 0, "{http:?}");
+    }
+    for http in Http::BOTH {
+        let response = gateway.post(http, XML, b"<a/>");
+        assert_eq!(response.status, 502, "{http:?} {response:?}");
+        assert!(!response.text().contains("<b/>"), "{response:?}");
+    }
 }
 
 /// Envoy says 100 itself, before the body is there, and the body is transformed as any other.

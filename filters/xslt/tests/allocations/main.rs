@@ -44,7 +44,7 @@ fn largest() -> TransformLimits {
     TransformLimits {
         steps: 40_000_000,
         template_depth: 100_000,
-        output_bytes: 32 << 20,
+        output_bytes: 16 << 20,
         nodes: 1 << 21,
         temporary_bytes: 64 << 20,
         ..TransformLimits::default()
@@ -93,11 +93,16 @@ fn most(limits: &TransformLimits, bound: Option<Bound>) -> usize {
 /// One test, as all share the allocator.
 #[test]
 fn what_grows_is_bounded_wherever_it_grows() {
+    let mut failures = Vec::new();
     for site in SITES {
         let (taken, bound) = run(site, &defaults(), 900_000);
-        assert_eq!(bound, site.bound, "{}", site.name);
-        assert!(taken <= most(&defaults(), bound), "{}: {taken} bytes, {bound:?}", site.name);
+        if bound != site.bound || taken > most(&defaults(), bound) {
+            failures.push((site.name, "default limits", taken, bound));
+        }
         let (taken, bound) = run(site, &largest(), 300_000);
-        assert!(taken <= most(&largest(), bound), "{}: {taken} bytes, {bound:?}", site.name);
+        if taken > most(&largest(), bound) {
+            failures.push((site.name, "largest limits", taken, bound));
+        }
     }
+    assert!(failures.is_empty(), "{failures:#?}");
 }
