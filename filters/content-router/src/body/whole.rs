@@ -12,6 +12,8 @@ use super::reading::undecidable;
 /// expression takes can grow with the square of the document, or worse.
 const STEPS_PER_BYTE: u64 = 16;
 const STEPS: u64 = 1 << 16;
+/// How many bytes of lists of nodes and texts an expression may take at once.
+const MEMORY: usize = 64 << 20;
 
 /// A document as a tree, and what may still be done with it.
 pub(super) struct WholeDocument {
@@ -41,7 +43,8 @@ impl WholeDocument {
     /// A document that has been parsed, of so many bytes.
     pub(super) fn of(document: Document, bytes: usize) -> Self {
         let length = u64::try_from(bytes).unwrap_or(u64::MAX);
-        let budget = Budget::new(length.saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS));
+        let steps = length.saturating_mul(STEPS_PER_BYTE).saturating_add(STEPS);
+        let budget = Budget::new(steps).with_memory(MEMORY);
         Self { document, budget }
     }
 
@@ -59,10 +62,13 @@ impl WholeDocument {
         let Some(test) = test else {
             return expression.matches(document, NodeId::ROOT, budget);
         };
-        Ok(match expression.evaluate(document, NodeId::ROOT, budget)? {
+        let held = budget.held();
+        let passes = match expression.evaluate(document, NodeId::ROOT, budget)? {
             // What is not there has no value to pass a test.
             Value::Nodes(nodes) if nodes.is_empty() => false,
             value => test.passes(value.into_string(document).as_bytes()),
-        })
+        };
+        budget.release_to(held);
+        Ok(passes)
     }
 }
