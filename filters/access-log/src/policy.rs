@@ -194,7 +194,10 @@ impl Policy for AccessLog {
             && let Ok(headers) = exchange.headers(HeaderMap::ResponseHeaders)
         {
             state.response.body = capture.begin(&headers, &self.redaction);
-            if state.response.body.wants_more() && self.writer.has(Phase::Response) {
+            if state.response.body.wants_more()
+                && self.writer.has(Phase::Response)
+                && exchange.keep(headers.memory()).is_ok()
+            {
                 state.response_headers = Some(headers);
             }
         }
@@ -288,7 +291,9 @@ impl AccessLog {
             return Flow::PassRest;
         };
         let wanted = capture.wanted(&message.body, &event.fresh);
-        let bytes = if wanted.is_empty() { None } else { exchange.body(direction, wanted).ok() };
+        // Where there is no memory for more of it, what has been kept is shown as a body that was cut.
+        let may_keep = !wanted.is_empty() && exchange.keep(wanted.len()).is_ok();
+        let bytes = if may_keep { exchange.body(direction, wanted).ok() } else { None };
         message.body.take(bytes, event.fresh.len());
         if event.end == EndOfStream::Yes {
             self.message_ended(direction, state, exchange);

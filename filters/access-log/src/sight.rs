@@ -193,10 +193,11 @@ impl<'s, 'e> Sight<'s, 'e> {
     /// The length of the request's body as its header tells it, which is what the host's attribute would say.
     pub(crate) fn announced_length(&mut self) -> Option<u64> {
         let exchange: &'s Exchange<'e> = self.exchange;
-        let length = match exchange.known_request_headers() {
-            Some(_) => exchange.original_length()?,
-            None => self.headers(Map::Request)?.first("content-length")?,
+        let headers = match exchange.known_request_headers() {
+            None => self.headers(Map::Request),
+            known => known,
         };
+        let length = exchange.original_length(headers)?;
         let length = core::str::from_utf8(length).ok()?;
         let is_number = !length.is_empty() && length.bytes().all(|byte| byte.is_ascii_digit());
         is_number.then(|| length.parse().ok())?

@@ -13,7 +13,8 @@ use crate::policy::Policy;
 /// The policies that a document may name.
 ///
 /// The document is `{"policies": [{"client-id": {…}}, {"access-log": {…}}]}`: a list, because the members of a JSON
-/// object have no order, and a policy may stand in it more than once.
+/// object have no order, and a policy may stand in it more than once. Beside it may stand `max_exchange_bytes`
+/// ([`Chain::with_max_exchange_bytes`]).
 #[derive(Default)]
 pub struct Catalogue {
     entries: Vec<Entry>,
@@ -42,11 +43,14 @@ impl Catalogue {
     /// # Errors
     /// What is wrong with the document, or with a policy's part of it.
     pub fn chain(&self, document: &[u8]) -> Result<Chain, ConfigError> {
-        let Document { policies } = config::parse(document)?;
+        let Document { policies, max_exchange_bytes } = config::parse(document)?;
         if policies.is_empty() {
             return Err(ConfigError::new("policies", format!("must name at least one of {}", self.names())));
         }
         let mut chain = Chain::new();
+        if let Some(most) = max_exchange_bytes {
+            chain = chain.with_max_exchange_bytes(checked_exchange_bytes(most)?);
+        }
         for (at, Named { name, config }) in policies.iter().enumerate() {
             let path = format!("policies[{at}]");
             let Some(entry) = self.entries.iter().find(|entry| entry.name == name) else {
@@ -76,6 +80,15 @@ impl Catalogue {
 #[serde(deny_unknown_fields)]
 struct Document {
     policies: Vec<Named>,
+    max_exchange_bytes: Option<u64>,
+}
+
+/// The bytes that all open exchanges of a worker may take.
+fn checked_exchange_bytes(bytes: u64) -> Result<usize, ConfigError> {
+    usize::try_from(bytes).ok().filter(|bytes| Chain::EXCHANGE_BYTES.contains(bytes)).ok_or_else(|| {
+        let (least, most) = (Chain::EXCHANGE_BYTES.start(), Chain::EXCHANGE_BYTES.end());
+        ConfigError::new("max_exchange_bytes", format!("must be from {least} to {most}"))
+    })
 }
 
 /// An object with exactly one member.

@@ -1,16 +1,17 @@
 //! Policies in order, and how a message passes through them.
 
+use core::ops::RangeInclusive;
 use core::time::Duration;
 use std::rc::Rc;
 
 use portcullis_xml::Limits;
 
 use crate::config::ConfigError;
-use crate::exchange::{Exchange, ExchangeId, Worker};
+use crate::exchange::{Exchange, ExchangeId, Outcome, Worker};
 use crate::host::Direction;
 use crate::link::{Link, PolicyLink};
 use crate::own_headers::OwnHeaders;
-use crate::passage::{Answer, Passage, Progress};
+use crate::passage::{Answer, Passage, Progress, Stage};
 use crate::policy::{CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 
 /// Policies in order. A policy that waits stops a message exactly there, and it goes on exactly there.
@@ -23,12 +24,57 @@ pub struct Chain {
     own_headers: OwnHeaders,
     /// For each policy, the limits within which the next one behind it that makes trees of requests does so.
     documents_wanted: Vec<Option<Rc<Limits>>>,
+    max_exchange_bytes: ExchangeLimit,
+}
+
+/// What all open exchanges of a worker may take of its memory, in bytes: headers, and what the policies keep of them.
+#[derive(Debug, Clone, Copy)]
+struct ExchangeLimit(usize);
+
+impl Default for ExchangeLimit {
+    fn default() -> Self {
+        Self(Chain::DEFAULT_EXCHANGE_BYTES)
+    }
 }
 
 impl Chain {
     /// A chain without policies: everything passes.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// What all open exchanges of a worker may take of its memory, in bytes, if nobody says otherwise.
+    pub const DEFAULT_EXCHANGE_BYTES: usize = 64 << 20;
+
+    /// What that may be set to: a module's memory is 1 GiB at most, and messages that are being read take of it too.
+    pub const EXCHANGE_BYTES: RangeInclusive<usize> = 1 << 20..=128 << 20;
+
+    /// Sets what all open exchanges of a worker may take of its memory, in bytes. Further ones are refused with 503.
+    #[must_use]
+    pub fn with_max_exchange_bytes(mut self, most: usize) -> Self {
+        self.max_exchange_bytes = ExchangeLimit(most);
+        self
+    }
+
+    /// What all open exchanges of a worker may take of its memory, in bytes.
+    pub(crate) fn max_exchange_bytes(&self) -> usize {
+        self.max_exchange_bytes.0
+    }
+
+    /// What every open exchange takes of memory, in bytes: the engine's own part is `slot`.
+    pub(crate) fn footprint(&self, slot: usize) -> usize {
+        let policies = self.links.len();
+        let states = self.links.iter().fold(0usize, |sum, link| sum.saturating_add(link.state_size()));
+        // Two passages, an outcome of each policy, and the entry of the table of exchanges with its spare room.
+        let each = size_of::<Stage>().saturating_mul(2).saturating_add(size_of::<Outcome>());
+        slot.saturating_add(states).saturating_add(policies.saturating_mul(each)).saturating_add(32)
+    }
+
+    /// Whether a policy, as it is configured, has a callback in which it may ask for the request's headers once the request
+    /// has passed all policies.
+    pub(crate) fn looks_back(&self) -> bool {
+        self.callbacks
+            .intersects(Callbacks::RESPONSE_HEADERS.and(Callbacks::RESPONSE_BODY).and(Callbacks::LOG))
     }
 
     /// Appends a policy.

@@ -6,8 +6,10 @@ use std::collections::HashMap;
 use crate::body_watch::{BodyWatch, starvation};
 use crate::chain::Chain;
 use crate::config::ConfigError;
-use crate::exchange::{Exchange, ExchangeId, Wake, Worker};
+use crate::exchange::{Exchange, ExchangeId, Outcome, Verdict, Wake, Worker};
+use crate::held_memory::ExchangeMemory;
 use crate::host::{Direction, Focus, Level, Platform};
+use crate::metrics::Counter;
 use crate::own_headers::{self, OwnHeaders};
 use crate::policy::{CallOutReply, EndOfStream, Flow, Shutdown};
 use crate::reply::{RenderedReply, Reply};
@@ -28,11 +30,64 @@ pub struct Engine {
     chain: Chain,
     own_headers: OwnHeaders,
     body_watch: BodyWatch,
-    exchanges: HashMap<ExchangeId, usize, BuildHasherDefault<SequentialIdHasher>>,
+    exchanges: HashMap<ExchangeId, Place, BuildHasherDefault<SequentialIdHasher>>,
     slots: Vec<Slot>,
     free: Vec<usize>,
     wakes: Vec<Wake>,
     life: Life,
+    memory: MemoryLimit,
+}
+
+/// Where the engine keeps an exchange.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// In this slot.
+    Slot(usize),
+    /// Nowhere: it is refused, for there was no memory left for it. Only its number is known, so that it is not taken for
+    /// one that the host has never announced.
+    Refused,
+}
+
+impl Place {
+    fn slot(self) -> Option<usize> {
+        match self {
+            Self::Slot(index) => Some(index),
+            Self::Refused => None,
+        }
+    }
+}
+
+/// What the log says of an exchange for which there was no memory.
+const OUT_OF_MEMORY: Outcome =
+    Outcome { policy: "engine", verdict: Verdict::FailedClosed, reason: "memory-full" };
+
+/// What open exchanges may take of the worker's memory, and what comes of those that would take more.
+struct MemoryLimit {
+    /// What each takes at least, in bytes.
+    footprint: usize,
+    /// What all together may take, in bytes.
+    most: usize,
+    refused: Counter,
+    /// Written once: a refusal costs neither a look at the request nor memory.
+    refusal: RenderedReply,
+}
+
+impl MemoryLimit {
+    fn of(chain: &Chain) -> Self {
+        let refusal = Reply::new(503, "Service Unavailable", "portcullis_memory_full")
+            .with_detail("The gateway holds too many requests.");
+        Self {
+            footprint: chain.footprint(size_of::<Slot>()),
+            most: chain.max_exchange_bytes(),
+            refused: Counter::default(),
+            refusal: refusal.render(None),
+        }
+    }
+
+    /// Whether there is room for another exchange.
+    fn has_room(&self) -> bool {
+        ExchangeMemory::of_worker().saturating_add(self.footprint) <= self.most
+    }
 }
 
 /// Whether the plugin is about to end.
@@ -50,6 +105,7 @@ impl Engine {
     pub fn new(mut chain: Chain) -> Self {
         Self {
             own_headers: chain.take_own_headers(),
+            memory: MemoryLimit::of(&chain),
             chain,
             body_watch: BodyWatch::default(),
             exchanges: HashMap::default(),
@@ -70,6 +126,7 @@ impl Engine {
                 "the host does not tell the time; grant the capability proxy_get_current_time_nanoseconds";
             return Err(ConfigError::new("", problem));
         }
+        self.memory.refused = Counter::define(platform.as_host(), "engine", "memory_refused");
         let mut wakes = core::mem::take(&mut self.wakes);
         let started = self.chain.start(&mut Worker::new(platform, &mut wakes));
         self.wakes = wakes;
@@ -84,19 +141,28 @@ impl Engine {
         Ok(())
     }
 
-    /// A new exchange begins.
+    /// A new exchange begins. It is refused when its headers come if the open ones take all the memory that they may.
     pub fn open(&mut self, platform: &dyn Platform, id: ExchangeId) {
         // A host that uses an identifier again has forgotten to say that the exchange before is over.
         self.close(platform, id);
+        if self.memory.has_room() {
+            self.open_slot_for(id);
+        } else {
+            self.exchanges.insert(id, Place::Refused);
+        }
+    }
+
+    fn open_slot_for(&mut self, id: ExchangeId) {
         let slot = self.free.pop().unwrap_or(self.slots.len());
         if slot == self.slots.len() {
             self.slots.push(Slot::default());
         }
         if let Some(slot) = self.slots.get_mut(slot) {
             slot.id = id;
+            slot.facts.begin(self.memory.footprint, self.memory.most);
         }
         self.chain.open(slot);
-        self.exchanges.insert(id, slot);
+        self.exchanges.insert(id, Place::Slot(slot));
     }
 
     /// Whether the exchange is open here.
@@ -136,7 +202,7 @@ impl Engine {
     }
 
     fn open_slot(&mut self, id: ExchangeId) -> Option<&mut Slot> {
-        self.exchanges.get(&id).and_then(|&index| self.slots.get_mut(index))
+        self.exchanges.get(&id).and_then(|place| self.slots.get_mut(place.slot()?))
     }
 
     /// Trailers came.
@@ -152,8 +218,12 @@ impl Engine {
         arrival: Arrival,
     ) -> Next {
         let Self { chain, own_headers, body_watch, exchanges, slots, wakes, .. } = self;
-        let Some((index, slot)) = exchanges.get(&id).and_then(|&index| Some((index, slots.get_mut(index)?)))
+        let place = exchanges.get(&id).copied();
+        let Some((index, slot)) = place.and_then(Place::slot).and_then(|at| Some((at, slots.get_mut(at)?)))
         else {
+            if place == Some(Place::Refused) {
+                return self.refuse_for_memory(platform, direction, arrival);
+            }
             // The host speaks of an exchange that it never announced. Nobody has looked at it, so it stays out.
             platform.log(Level::Error, "callback for an unknown exchange; it is refused");
             let _ = platform.reply(&Reply::internal_error().render(None));
@@ -188,7 +258,22 @@ impl Engine {
                 Next::Hold
             }
         };
+        slot.settle(chain);
         self.deliver_wakes(platform, Some((id, direction))).unwrap_or(next)
+    }
+
+    /// What becomes of an exchange for which there was no memory: its request gets the prepared reply and goes nowhere, and
+    /// that reply passes.
+    fn refuse_for_memory(&self, platform: &dyn Platform, direction: Direction, arrival: Arrival) -> Next {
+        match (direction, arrival) {
+            (Direction::Response, _) => return Next::Continue,
+            (Direction::Request, Arrival::Headers(_)) => {
+                self.memory.refused.increment(platform.as_host());
+                send_rendered(platform, &self.memory.refusal);
+            }
+            (Direction::Request, Arrival::Body { .. } | Arrival::Trailers) => {}
+        }
+        Next::Hold
     }
 
     /// The reply to a call-out came, or the news that there is none (no headers).
@@ -233,9 +318,17 @@ impl Engine {
 
     /// The exchange is over, and it is time to log it.
     pub fn on_log(&mut self, platform: &dyn Platform, id: ExchangeId) {
+        let place = self.exchanges.get(&id).copied();
+        if place == Some(Place::Refused) {
+            // It gets its lines all the same, and has a slot for as long as that takes.
+            self.open_slot_for(id);
+            if let Some(slot) = self.open_slot(id) {
+                slot.facts.outcomes.push(OUT_OF_MEMORY);
+            }
+        }
         let Self { chain, own_headers, exchanges, slots, wakes, .. } = self;
-        let Some((index, slot)) = exchanges.get(&id).and_then(|&index| Some((index, slots.get_mut(index)?)))
-        else {
+        let place = exchanges.get(&id).and_then(|place| place.slot());
+        let Some((index, slot)) = place.and_then(|at| Some((at, slots.get_mut(at)?))) else {
             return;
         };
         let facts = &mut slot.facts;
@@ -252,7 +345,7 @@ impl Engine {
 
     /// The host forgets the exchange.
     pub fn close(&mut self, platform: &dyn Platform, id: ExchangeId) {
-        let Some(index) = self.exchanges.remove(&id) else {
+        let Some(index) = self.exchanges.remove(&id).and_then(Place::slot) else {
             return;
         };
         self.chain.close(index, id);
@@ -296,9 +389,9 @@ impl Engine {
     /// Lets a policy decide on an exchange that waits for it; says which of its messages may go on.
     fn wake(&mut self, platform: &dyn Platform, Wake { id, link }: Wake) -> Option<Direction> {
         let Self { chain, own_headers, body_watch, exchanges, slots, wakes, .. } = self;
-        let index = *exchanges.get(&id)?;
-        let Slot { facts, request, response, replied, request_supply, response_supply, .. } =
-            slots.get_mut(index)?;
+        let index = exchanges.get(&id)?.slot()?;
+        let slot = slots.get_mut(index)?;
+        let Slot { facts, request, response, replied, request_supply, response_supply, .. } = &mut *slot;
         let direction = [Direction::Response, Direction::Request].into_iter().find(|direction| {
             let passage = match direction {
                 Direction::Request => &*request,
@@ -316,7 +409,7 @@ impl Engine {
         };
         let flow = chain.wake(link, index, passage, direction, &mut exchange);
         let policy = chain.needing_body(passage);
-        match starvation::checked(flow, direction, policy, (body_watch, supply), &mut exchange) {
+        let passes = match starvation::checked(flow, direction, policy, (body_watch, supply), &mut exchange) {
             Flow::Continue | Flow::PassRest => Some(direction),
             Flow::Wait | Flow::NeedBody => None,
             Flow::Reply(reply) => {
@@ -324,14 +417,20 @@ impl Engine {
                 send(platform, &mut exchange, &reply);
                 None
             }
-        }
+        };
+        slot.settle(chain);
+        passes
     }
 }
 
 /// Sends a reply to the exchange in focus.
 pub(crate) fn send(platform: &dyn Platform, exchange: &mut Exchange<'_>, reply: &Reply) {
-    let rendered: RenderedReply = reply.render(exchange.request_headers().ok());
-    if let Err(error) = platform.reply(&rendered) {
+    let rendered = reply.render(exchange.request_headers().ok());
+    send_rendered(platform, &rendered);
+}
+
+fn send_rendered(platform: &dyn Platform, reply: &RenderedReply) {
+    if let Err(error) = platform.reply(reply) {
         // The exchange stays held, so nothing slips through; the host's own timeout ends it.
         platform.log(Level::Error, &format!("the host did not send a reply: {error}"));
     }

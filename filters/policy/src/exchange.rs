@@ -8,6 +8,7 @@ use std::rc::Rc;
 use portcullis_xml::{Charset, Limits};
 
 use crate::headers::{HeaderList, is_field};
+use crate::held_memory::{ExchangeMemory, MemoryFull};
 use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
 use crate::own_headers::OwnHeaders;
 use crate::policy::SecretName;
@@ -112,6 +113,20 @@ pub(crate) struct Facts {
     pub(crate) quotas_told: Vec<(&'static str, QuotaLeft)>,
     /// The request's body, as far as a policy has read it for others.
     pub(crate) document: Option<SharedDocument>,
+    pub(crate) memory: Memory,
+}
+
+/// What an open exchange takes of its worker's memory.
+#[derive(Debug, Default)]
+pub(crate) struct Memory {
+    /// All that is counted of it.
+    counted: ExchangeMemory,
+    /// What every exchange takes, in bytes.
+    footprint: usize,
+    /// What policies keep of it, in bytes.
+    kept: usize,
+    /// What all exchanges of the worker may take, in bytes.
+    most: usize,
 }
 
 /// What a request header was before a policy changed it.
@@ -129,6 +144,14 @@ impl Original {
     fn keep(&mut self, name: &str, headers: &HeaderList) {
         if matches!(self, Self::Unchanged) {
             *self = Self::Was(headers.first(name).map(<[u8]>::to_vec));
+        }
+    }
+
+    /// How many bytes the value takes, if it is kept.
+    fn memory(&self) -> usize {
+        match self {
+            Self::Was(Some(value)) => value.capacity(),
+            Self::Was(None) | Self::Unchanged => 0,
         }
     }
 
@@ -154,8 +177,29 @@ pub(crate) enum Guard {
 }
 
 impl Facts {
+    /// An exchange begins that takes at least `footprint` bytes of the `most` that all may take.
+    pub(crate) fn begin(&mut self, footprint: usize, most: usize) {
+        self.memory.footprint = footprint;
+        self.memory.most = most;
+        self.memory.counted.set(footprint);
+    }
+
+    /// Counts what is held now: to be called when policies have been.
+    pub(crate) fn count_memory(&mut self) {
+        let request = self.request.as_ref().map_or(0, HeaderList::memory);
+        let originals = self.original_path.memory().saturating_add(self.original_length.memory());
+        let Memory { counted, footprint, kept, .. } = &mut self.memory;
+        counted.set(request.saturating_add(originals).saturating_add(*footprint).saturating_add(*kept));
+    }
+
+    /// Forgets the copy of the request's headers: no policy asks for it any more, or those that do ask the host again.
+    pub(crate) fn forget_request_headers(&mut self) {
+        self.request = None;
+    }
+
     /// Makes ready for another exchange, keeping allocations that can serve again.
     pub(crate) fn reset(&mut self) {
+        self.memory = Memory::default();
         self.request = None;
         self.guard = Guard::Off;
         self.identity = None;
@@ -208,7 +252,8 @@ impl Exchange<'_> {
     }
 
     /// The request's headers as the chain has left them, read from the host once for all policies. They stay
-    /// readable after the request phase, when the host may no longer have them. Headers that only policies of the chain
+    /// readable after the request phase, when the host may no longer have them, until a policy replies: then the copy is
+    /// dropped, and the host is asked again, which has them in the log callback. Headers that only policies of the chain
     /// may set are among them only if a policy has set them ([`Policy::own_headers`](crate::Policy::own_headers)).
     ///
     /// # Errors
@@ -225,7 +270,7 @@ impl Exchange<'_> {
         self.facts.request.as_ref().ok_or(HostError::NotFound)
     }
 
-    /// The request's headers if a policy has read them.
+    /// The request's headers if a policy has read them, and none has replied since.
     pub fn known_request_headers(&self) -> Option<&HeaderList> {
         self.facts.request.as_ref()
     }
@@ -323,8 +368,23 @@ impl Exchange<'_> {
     }
 
     /// The request's `content-length` as it came, even if a policy has put another body in the place of the one that came.
-    pub fn original_length(&self) -> Option<&[u8]> {
-        self.facts.original_length.of("content-length", self.facts.request.as_ref())
+    /// If none has, it is that of `headers`, the request's headers as they are.
+    pub fn original_length<'b>(&'b self, headers: Option<&'b HeaderList>) -> Option<&'b [u8]> {
+        self.facts.original_length.of("content-length", headers)
+    }
+
+    /// Counts bytes that the policy is about to keep of this exchange until it is over, such as a part of a body.
+    ///
+    /// # Errors
+    /// [`MemoryFull`] if the open exchanges of the worker would take more than they may: the policy must do without.
+    pub fn keep(&mut self, bytes: usize) -> Result<(), MemoryFull> {
+        let Memory { most, kept, .. } = &mut self.facts.memory;
+        if ExchangeMemory::of_worker().saturating_add(bytes) > *most {
+            return Err(if bytes > *most { MemoryFull::Message } else { MemoryFull::Worker });
+        }
+        *kept = kept.saturating_add(bytes);
+        self.facts.count_memory();
+        Ok(())
     }
 
     /// Who the caller is, if a policy has established it.

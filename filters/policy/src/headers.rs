@@ -52,6 +52,11 @@ impl HeaderList {
         Some(Self { bytes, fields })
     }
 
+    /// How many bytes of memory the list takes.
+    pub fn memory(&self) -> usize {
+        self.bytes.capacity().saturating_add(self.fields.capacity().saturating_mul(size_of::<Field>()))
+    }
+
     /// How many fields there are.
     pub fn len(&self) -> usize {
         self.fields.len()

@@ -1,14 +1,28 @@
-//! What the messages that a worker is reading take of its memory, all together.
+//! What a worker holds of its clients' messages and exchanges, all together.
 //!
 //! A module's memory is one for all exchanges of a worker, bounded by the host, and one that needs more is lost with all of
 //! them. What grows with what clients send is therefore counted for the whole worker: every policy of every chain in it
-//! adds to one sum.
+//! adds to one sum. Two limits are held against it: one for messages that are being read ([`HeldMemory`]), and one for
+//! exchanges that are open ([`ExchangeMemory`]), so that many open exchanges are refused before messages cannot be read.
 
 use core::cell::Cell;
 
 thread_local! {
     /// A worker is a thread, and a module's memory has one.
-    static HELD: Cell<usize> = const { Cell::new(0) };
+    static HELD: Cell<Held> = const { Cell::new(Held { messages: 0, exchanges: 0 }) };
+}
+
+/// The sum, in bytes.
+#[derive(Debug, Clone, Copy)]
+struct Held {
+    messages: usize,
+    exchanges: usize,
+}
+
+impl Held {
+    fn total(self) -> usize {
+        self.messages.saturating_add(self.exchanges)
+    }
 }
 
 /// What one message takes, for as long as this lives.
@@ -17,7 +31,7 @@ pub struct HeldMemory {
     bytes: usize,
 }
 
-/// Why a message may not take more.
+/// Why a message or an exchange may not take more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryFull {
     /// It takes more than all together may.
@@ -27,22 +41,23 @@ pub enum MemoryFull {
 }
 
 impl HeldMemory {
-    /// What all messages of this worker take, in bytes.
+    /// What all messages and exchanges of this worker take, in bytes.
     #[must_use]
     pub fn of_worker() -> usize {
-        HELD.get()
+        HELD.get().total()
     }
 
-    /// Says how many bytes the message takes now. All messages of the worker together may take `most`; as long as they take
-    /// less than before, nothing is wrong.
+    /// Says how many bytes the message takes now. All messages and exchanges of the worker together may take `most`; as long
+    /// as they take less than before, nothing is wrong.
     ///
     /// # Errors
     /// If they take more. What this one takes is counted all the same, until it is dropped.
     pub fn set(&mut self, bytes: usize, most: usize) -> Result<(), MemoryFull> {
         let before = core::mem::replace(&mut self.bytes, bytes);
-        let held = HELD.get().saturating_sub(before).saturating_add(bytes);
+        let mut held = HELD.get();
+        held.messages = held.messages.saturating_sub(before).saturating_add(bytes);
         HELD.set(held);
-        if held <= most || bytes <= before {
+        if held.total() <= most || bytes <= before {
             Ok(())
         } else {
             Err(if bytes > most { MemoryFull::Message } else { MemoryFull::Worker })
@@ -52,7 +67,38 @@ impl HeldMemory {
 
 impl Drop for HeldMemory {
     fn drop(&mut self) {
-        HELD.set(HELD.get().saturating_sub(self.bytes));
+        let mut held = HELD.get();
+        held.messages = held.messages.saturating_sub(self.bytes);
+        HELD.set(held);
+    }
+}
+
+/// What one open exchange takes besides the messages that are being read, for as long as this lives.
+#[derive(Debug, Default)]
+pub(crate) struct ExchangeMemory {
+    bytes: usize,
+}
+
+impl ExchangeMemory {
+    /// What all open exchanges of this worker take, in bytes.
+    pub(crate) fn of_worker() -> usize {
+        HELD.get().exchanges
+    }
+
+    /// Says how many bytes the exchange takes now.
+    pub(crate) fn set(&mut self, bytes: usize) {
+        let before = core::mem::replace(&mut self.bytes, bytes);
+        if before != bytes {
+            let mut held = HELD.get();
+            held.exchanges = held.exchanges.saturating_sub(before).saturating_add(bytes);
+            HELD.set(held);
+        }
+    }
+}
+
+impl Drop for ExchangeMemory {
+    fn drop(&mut self) {
+        self.set(0);
     }
 }
 
@@ -83,5 +129,17 @@ mod tests {
         let (mut one, mut other) = (HeldMemory::default(), HeldMemory::default());
         assert_eq!(one.set(60, 100), Ok(()));
         assert_eq!(other.set(10, 50), Err(MemoryFull::Worker));
+    }
+
+    #[test]
+    fn messages_have_no_room_that_exchanges_take_but_not_the_other_way_round() {
+        let (mut message, mut exchange) = (HeldMemory::default(), ExchangeMemory::default());
+        exchange.set(60);
+        assert_eq!(message.set(41, 100), Err(MemoryFull::Worker));
+        assert_eq!((ExchangeMemory::of_worker(), HeldMemory::of_worker()), (60, 101));
+        exchange.set(10);
+        assert_eq!(message.set(42, 100), Ok(()));
+        drop(exchange);
+        assert_eq!((ExchangeMemory::of_worker(), HeldMemory::of_worker()), (0, 42));
     }
 }

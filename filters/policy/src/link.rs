@@ -11,6 +11,8 @@ use crate::reply::Reply;
 /// A policy together with its state for every open exchange, found by the exchange's slot.
 pub(crate) trait Link {
     fn name(&self) -> &'static str;
+    /// How many bytes the policy's state of one exchange takes.
+    fn state_size(&self) -> usize;
     /// Whether the policy wants to see what follows the headers of a message of this direction.
     fn reads_on(&self, at: Direction) -> bool;
     fn start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError>;
@@ -52,6 +54,10 @@ impl<P: Policy> PolicyLink<P> {
 impl<P: Policy> Link for PolicyLink<P> {
     fn name(&self) -> &'static str {
         P::NAME
+    }
+
+    fn state_size(&self) -> usize {
+        size_of::<P::State>()
     }
 
     fn reads_on(&self, at: Direction) -> bool {

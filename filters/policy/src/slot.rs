@@ -65,6 +65,17 @@ impl Slot {
         self.response_supply = Supply::Nothing;
     }
 
+    /// Forgets what no later callback needs, and counts the rest. To be called when policies have been.
+    ///
+    /// The copy of the request's headers goes after a reply: a client can keep refused exchanges open, and the log callback
+    /// has the host's own. It also goes when no policy may look back at a request that has passed all of them.
+    pub(crate) fn settle(&mut self, chain: &Chain) {
+        if self.replied != Replied::No || (self.request.is_unwatched() && !chain.looks_back()) {
+            self.facts.forget_request_headers();
+        }
+        self.facts.count_memory();
+    }
+
     /// Writes down what has come.
     pub(crate) fn take_in(&mut self, direction: Direction, arrival: Arrival, chain: &Chain) {
         let Self { request, response, replied, .. } = self;

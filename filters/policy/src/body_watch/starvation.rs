@@ -102,6 +102,7 @@ pub(crate) fn refuse_the_starved(
         let mut exchange = Exchange::new(platform, id, facts, wakes, own_headers);
         let reply = refuse_for_want_of_body(hold, direction, policy, &mut exchange);
         send(platform, &mut exchange, &reply);
+        slot.settle(chain);
     }
 }
 
