@@ -142,6 +142,8 @@ max_request_headers_kb: 32
 request_headers_timeout: 10s
 request_timeout: {{ $values.listener.requestTimeout }}
 stream_idle_timeout: {{ $values.listener.streamIdleTimeout }}
+# A client that takes nothing of a response cannot keep it, and its request, open.
+stream_flush_timeout: 10s
 http_filters:
 {{- if not $redirect }}
 - {{ include "portcullis.plugin" .root | nindent 2 | trim }}

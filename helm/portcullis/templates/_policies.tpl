@@ -54,6 +54,25 @@ policies:
 {{- max 65536 (include "portcullis.bufferLimit" . | int64) -}}
 {{- end }}
 
+{{- /* How much Envoy holds of an answer to a policy's own call: at least the longest list of clients that is accepted. */}}
+{{- define "portcullis.answerLimit" -}}
+{{- $bytes := 4194304 -}}
+{{- range .Values.policies -}}
+{{- with index . "client-id" -}}
+{{- $bytes = max $bytes (dig "auth" "registry" "max_bytes" 0 . | int64) -}}
+{{- end -}}
+{{- end -}}
+{{- $bytes -}}
+{{- end }}
+
+{{- /* The memory limit in bytes; 512 MiB without a limit. */}}
+{{- define "portcullis.memoryBytes" -}}
+{{- $memory := dig "limits" "memory" "512Mi" .Values.resources | toString -}}
+{{- $units := dict "k" 1e3 "M" 1e6 "G" 1e9 "T" 1e12 "Ki" 1024 "Mi" 1048576 "Gi" 1073741824 "Ti" 1099511627776 -}}
+{{- $unit := regexFind "[A-Za-z]+$" $memory -}}
+{{- mulf (trimSuffix $unit $memory | float64) (get $units $unit | default 1 | float64) | int64 -}}
+{{- end }}
+
 {{- /* The CPU limit in whole CPUs, rounded up; 1 without a limit. */}}
 {{- define "portcullis.concurrency" -}}
 {{- if .Values.envoy.concurrency -}}
