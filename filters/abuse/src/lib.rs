@@ -6,6 +6,7 @@
 //!
 //! The tests are in `tests/abuse`; the programs in `src/bin` let others' tests loose on the same gateway.
 
+pub mod flood;
 pub mod gateway;
 pub mod message;
 pub mod policies;
@@ -13,6 +14,7 @@ pub mod raw2;
 mod strict;
 pub mod tap;
 
+pub use flood::Flood;
 pub use gateway::Gateway;
 pub use message::Message;
 pub use tap::Tap;

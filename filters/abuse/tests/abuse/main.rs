@@ -6,6 +6,7 @@ mod flooding;
 mod header_bytes;
 mod header_sizes;
 mod log_injection;
+mod memory;
 mod methods;
 mod paths;
 mod queries;

@@ -180,12 +180,20 @@ fn the_path_and_the_length_that_came_are_told_after_policies_have_set_others() {
             exchange.set_header(HeaderMap::RequestHeaders, ":path", path.as_bytes()).unwrap();
             exchange.set_header(HeaderMap::RequestHeaders, "content-length", length.as_bytes()).unwrap();
         }
-        format!("{} {}", text(exchange.original_path()), text(exchange.original_length(exchange.known_request_headers())))
+        format!(
+            "{} {}",
+            text(exchange.original_path()),
+            text(exchange.original_length(exchange.known_request_headers()))
+        )
     });
     // The first thing that happens to the request, so that nobody has read what came.
     let sets_length = on_request(|exchange| {
         exchange.set_request_header("content-length", b"5").unwrap();
-        format!("{} {}", text(exchange.original_path()), text(exchange.original_length(exchange.known_request_headers())))
+        format!(
+            "{} {}",
+            text(exchange.original_path()),
+            text(exchange.original_length(exchange.known_request_headers()))
+        )
     });
     let came = [(":path", "/old"), ("content-length", "3")];
     for (setter, upstream) in

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
+use super::container::Container;
 use super::plugin::WasmPlugin;
 
 /// How the configuration of listeners and clusters reaches Envoy.
@@ -88,6 +89,8 @@ pub struct EnvoyConfig {
     pub(super) bootstrap: Value,
     pub(super) listener: Value,
     pub(super) connection_manager: Value,
+    pub(super) text: Option<String>,
+    pub(super) container: Option<PathBuf>,
 }
 
 impl Default for EnvoyConfig {
@@ -108,6 +111,8 @@ impl Default for EnvoyConfig {
             bootstrap: json!({}),
             listener: json!({}),
             connection_manager: json!({}),
+            text: None,
+            container: None,
         }
     }
 }
@@ -116,6 +121,19 @@ impl EnvoyConfig {
     /// A listener without filters, one worker, no clusters.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// A whole bootstrap, as YAML: what is said of listeners, clusters and filters besides is ignored. Admin interface and
+    /// first listener should have port 0.
+    pub fn of_text(bootstrap: &str) -> Self {
+        Self { text: Some(bootstrap.to_owned()), ..Self::default() }
+    }
+
+    /// Has Envoy run in this container, with as many open files as 10,000 connections need.
+    #[must_use]
+    pub fn within(mut self, container: &Container) -> Self {
+        self.container = Some(container.folder().to_owned());
+        self
     }
 
     /// Adds a cluster.

@@ -27,6 +27,11 @@ impl Files {
         self.dir.path().join("bootstrap.json")
     }
 
+    /// Where a bootstrap lies that is not made from values.
+    pub(super) fn bootstrap_text(&self) -> PathBuf {
+        self.dir.path().join("bootstrap.yaml")
+    }
+
     /// Where Envoy writes the address that its admin interface has taken.
     pub(super) fn admin_address(&self) -> PathBuf {
         self.dir.path().join("admin-address")

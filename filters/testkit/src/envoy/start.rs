@@ -17,6 +17,10 @@ use super::wait::{PATIENCE, poll};
 /// Counts one for each listener on each worker that has begun to accept with it.
 pub(super) const LISTENERS_CREATED: &str = "listener_manager.listener_create_success";
 
+/// Moves into the control group, takes more descriptors if it may, and becomes what is asked for: all that the process takes
+/// is counted there from its beginning.
+const ENTER: &str = r#"echo $$ >"$0/cgroup.procs" && { ulimit -n 20000 || true; } 2>/dev/null && exec "$@""#;
+
 /// Why Envoy did not start.
 #[derive(Debug, Clone)]
 pub struct StartError {
@@ -47,15 +51,31 @@ impl Process {
     /// Writes the configuration and starts Envoy with it; returns without waiting for it.
     pub(super) fn spawn(config: &EnvoyConfig) -> io::Result<Self> {
         let files = Files::create()?;
-        files.write(&files.bootstrap(), &config.render_bootstrap(&files.xds()))?;
+        let bootstrap = match &config.text {
+            Some(text) => {
+                fs::write(files.bootstrap_text(), text)?;
+                files.bootstrap_text()
+            }
+            None => {
+                files.write(&files.bootstrap(), &config.render_bootstrap(&files.xds()))?;
+                files.bootstrap()
+            }
+        };
         if config.delivery == Delivery::Files {
             files.write(files.xds().clusters, &config.render_cds())?;
             files.write(files.xds().listeners, &config.render_lds(0))?;
         }
-        let mut command = mortal_command(envoy_binary().as_os_str());
+        let mut command = match &config.container {
+            Some(folder) => {
+                let mut shell = mortal_command("/bin/sh".as_ref());
+                shell.args(["-c", ENTER]).arg(folder).arg(envoy_binary());
+                shell
+            }
+            None => mortal_command(envoy_binary().as_os_str()),
+        };
         command
             .arg("--config-path")
-            .arg(files.bootstrap())
+            .arg(bootstrap)
             .arg("--admin-address-path")
             .arg(files.admin_address())
             .args(["--concurrency", &config.concurrency.to_string()])
