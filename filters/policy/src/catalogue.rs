@@ -176,6 +176,24 @@ mod tests {
     }
 
     #[test]
+    fn takes_a_bound_for_open_exchanges_beside_the_policies() {
+        for (bytes, expected) in
+            [("1048576", true), ("134217728", true), ("1048575", false), ("134217729", false)]
+        {
+            let document =
+                format!(r#"{{"policies":[{{"first":{{"level":1}}}}],"max_exchange_bytes":{bytes}}}"#);
+            let chain = Catalogue::new().offer::<First>().chain(document.as_bytes());
+            match chain {
+                Ok(chain) => assert!(expected && chain.max_exchange_bytes().to_string() == bytes, "{bytes}"),
+                Err(error) => {
+                    assert!(!expected, "{bytes}: {error}");
+                    assert_eq!(error.to_string(), "max_exchange_bytes: must be from 1048576 to 134217728");
+                }
+            }
+        }
+    }
+
+    #[test]
     fn builds_a_single_policy_by_name() {
         let catalogue = Catalogue::new().offer::<First>().offer::<Second>();
         let chain = catalogue.alone("second", br#"{"level":1}"#).unwrap().ok().unwrap();

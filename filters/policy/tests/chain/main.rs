@@ -6,6 +6,7 @@ mod exchange;
 mod faults;
 mod interleaving;
 mod lifecycle;
+mod memory;
 mod order;
 mod own_headers;
 mod probe;
