@@ -71,6 +71,10 @@ trapping-module: setup
 test: build trapping-module test-lab ## Run all tests, the end-to-end ones against a real Envoy included
 	@cargo test --quiet $(CARGO_FLAGS) --workspace --all-features --no-fail-fast
 
+.PHONY: floods
+floods: build ## Flood a gateway in 512 MiB with requests that stay open, 400 and 4,000 connections (1 minute; 2 GiB; root)
+	@PORTCULLIS_FLOODS=1 cargo test --quiet $(CARGO_FLAGS) -p portcullis-abuse --test abuse memory -- --nocapture
+
 .PHONY: matrix
 matrix: build ## Run the whole reliability matrix in Envoy (5 minutes) and write docs/reliability.md
 	@cargo run --quiet $(CARGO_FLAGS) --profile native -p portcullis-reliability
