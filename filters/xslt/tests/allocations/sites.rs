@@ -94,7 +94,7 @@ pub(crate) const SITES: &[Site] = &[
     },
     Site {
         name: "steps",
-        bound: Some(Bound::Steps),
+        bound: None,
         rules: || {
             value(
                 "count(//b[position() &gt; 2]/@k/ancestor-or-self::node()/node()/preceding::b/following-sibling::b)",
@@ -110,7 +110,7 @@ pub(crate) const SITES: &[Site] = &[
     },
     Site {
         name: "predicates in predicates",
-        bound: Some(Bound::Steps),
+        bound: Some(Bound::TemporaryBytes),
         rules: || {
             let mut expression = "//b".to_owned();
             for _ in 0..20 {
