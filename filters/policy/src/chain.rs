@@ -81,8 +81,9 @@ impl Chain {
     #[must_use]
     pub fn then<P: Policy>(mut self, policy: P) -> Self {
         self.callbacks = self.callbacks.and(policy.callbacks());
-        self.secret_names.extend(policy.secret_names());
-        self.own_headers.add(policy.own_headers());
+        let secret_names = policy.secret_names();
+        self.own_headers.add(policy.own_headers(), &secret_names);
+        self.secret_names.extend(secret_names);
         if let Some(limits) = policy.document_limits().map(Rc::new) {
             for wanted in self.documents_wanted.iter_mut().filter(|wanted| wanted.is_none()) {
                 *wanted = Some(Rc::clone(&limits));

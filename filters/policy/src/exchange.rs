@@ -10,9 +10,10 @@ use portcullis_xml::{Charset, Limits};
 use crate::headers::{HeaderList, is_field};
 use crate::held_memory::{ExchangeMemory, MemoryFull};
 use crate::host::{CallOut, CallToken, Direction, Focus, HeaderMap, Host, HostError, Platform};
-use crate::own_headers::OwnHeaders;
+use crate::own_headers::{OwnHeaders, named};
 use crate::policy::SecretName;
 use crate::shared_document::SharedDocument;
+use crate::spelling;
 
 /// Names an exchange among those of a worker, for as long as it lasts.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -275,7 +276,7 @@ impl Exchange<'_> {
         self.facts.request.as_ref()
     }
 
-    /// Replaces all fields of this name in the request by one.
+    /// Replaces all fields of the request that some reader takes for this name by one.
     ///
     /// # Errors
     /// [`HostError::BadArgument`] if the name or the value [may not be sent](crate::headers::is_field_value); the host's
@@ -283,6 +284,7 @@ impl Exchange<'_> {
     pub fn set_request_header(&mut self, name: &str, value: &[u8]) -> Result<(), HostError> {
         check_field(name, value)?;
         self.keep_original(name);
+        self.remove_other_spellings(name)?;
         self.platform.set_header(HeaderMap::RequestHeaders, name, value)?;
         if let Some(headers) = &mut self.facts.request {
             headers.set(name, value);
@@ -290,23 +292,32 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Removes all fields of this name from the request. Costs nothing when the request has none.
+    /// Removes all fields from the request that some reader takes for this name. Costs nothing when the request has none.
     ///
     /// # Errors
     /// The host's refusal.
     pub fn remove_request_header(&mut self, name: &str) -> Result<(), HostError> {
-        if !self.request_headers()?.contains(name) {
-            return Ok(());
-        }
         self.keep_original(name);
-        self.platform.remove_header(HeaderMap::RequestHeaders, name)?;
-        if let Some(headers) = &mut self.facts.request {
-            headers.remove(name);
+        self.remove_request_headers(|field| spelling::is_same(field, name.as_bytes()))
+    }
+
+    fn remove_other_spellings(&mut self, name: &str) -> Result<(), HostError> {
+        let name = name.as_bytes();
+        self.remove_request_headers(|field| field != name && spelling::is_same(field, name))
+    }
+
+    /// Removes the fields of the request that are meant by their names.
+    fn remove_request_headers(&mut self, is_meant: impl Fn(&[u8]) -> bool) -> Result<(), HostError> {
+        for name in named(self.request_headers()?, is_meant)? {
+            self.platform.remove_header(HeaderMap::RequestHeaders, &name)?;
+            if let Some(headers) = &mut self.facts.request {
+                headers.remove(&name);
+            }
         }
         Ok(())
     }
 
-    /// Replaces all fields of this name in a map by one.
+    /// Replaces all fields of this name in a map by one; in a request, in all [spellings](crate::spelling).
     ///
     /// # Errors
     /// [`HostError::BadArgument`] if the name or the value [may not be sent](crate::headers::is_field_value); the host's
@@ -321,7 +332,8 @@ impl Exchange<'_> {
         }
     }
 
-    /// Appends a field to a map, keeping those of the same name.
+    /// Appends a field to a map, keeping those of the same name; in a request, not those in other
+    /// [spellings](crate::spelling), for a reader that folds names might take such a field for this one.
     ///
     /// # Errors
     /// [`HostError::BadArgument`] if the name or the value [may not be sent](crate::headers::is_field_value); the host's
@@ -330,6 +342,7 @@ impl Exchange<'_> {
         check_field(name, value)?;
         if map == HeaderMap::RequestHeaders {
             self.keep_original(name);
+            self.remove_other_spellings(name)?;
         }
         self.platform.add_header(map, name, value)?;
         if let (HeaderMap::RequestHeaders, Some(headers)) = (map, &mut self.facts.request) {
@@ -338,7 +351,7 @@ impl Exchange<'_> {
         Ok(())
     }
 
-    /// Removes all fields of this name from a map.
+    /// Removes all fields of this name from a map; from a request, in all [spellings](crate::spelling).
     ///
     /// # Errors
     /// The host's refusal.

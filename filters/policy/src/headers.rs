@@ -72,16 +72,30 @@ impl HeaderList {
         self.fields.iter().map(|field| (self.slice(&field.name), self.slice(&field.value)))
     }
 
-    /// The values of all fields of this (lower-case) name, in order.
+    /// The values of all fields of this (lower-case) name, in order. For what Envoy itself goes by, and for what a proxy
+    /// before it vouches for; what a reader behind it goes by are [all spellings](Self::all_spellings).
     pub fn all<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
         self.iter().filter(move |(field, _)| *field == name.as_bytes()).map(|(_, value)| value)
     }
 
     /// The values of all fields that some reader takes for this name, in order.
-    pub fn all_spellings<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a [u8]> {
+    pub fn all_spellings(&self, name: &str) -> impl Iterator<Item = &[u8]> {
         self.iter()
             .filter(move |(field, _)| spelling::is_same(field, name.as_bytes()))
             .map(|(_, value)| value)
+    }
+
+    /// The names of the fields that are meant, each once. `None` if one of them is not UTF-8, which no name of a field is
+    /// (RFC 9110, section 5.1).
+    pub(crate) fn names(&self, is_meant: impl Fn(&[u8]) -> bool) -> Option<Vec<String>> {
+        let mut names: Vec<String> = Vec::new();
+        for (name, _) in self.iter().filter(|(name, _)| is_meant(name)) {
+            let name = core::str::from_utf8(name).ok()?;
+            if names.iter().all(|known| known != name) {
+                names.push(name.to_owned());
+            }
+        }
+        Some(names)
     }
 
     /// The value of the first field of this (lower-case) name.

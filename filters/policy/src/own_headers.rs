@@ -3,6 +3,7 @@
 use crate::exchange::{Exchange, Guard};
 use crate::headers::{HeaderList, is_reserved, suite_owner};
 use crate::host::{Direction, HeaderMap, HostError, Level, Platform};
+use crate::policy::SecretName;
 use crate::reply::Reply;
 use crate::slot::Arrival;
 use crate::spelling;
@@ -15,52 +16,80 @@ use crate::spelling;
 #[derive(Debug, Default)]
 pub(crate) struct OwnHeaders {
     names: Vec<String>,
+    /// The headers in which clients send credentials. Nobody looks for those in trailers.
+    credentials: Vec<String>,
 }
 
 impl OwnHeaders {
-    pub(crate) fn add(&mut self, names: Vec<String>) {
+    pub(crate) fn add(&mut self, names: Vec<String>, secrets: &[SecretName]) {
         self.names.extend(names);
+        self.credentials.extend(secrets.iter().filter_map(|secret| match secret {
+            SecretName::Header(name) => Some(name.clone()),
+            SecretName::Parameter(_) => None,
+        }));
     }
 
     pub(crate) fn is_empty(&self) -> bool {
         self.names.is_empty()
     }
 
-    /// Removes what only policies may set from the request's headers, of which `headers` is a copy.
+    /// Removes what only policies may set from the request's headers, of which `headers` is a copy, and sees to it that
+    /// what they will set arrives.
     pub(crate) fn strip(&self, headers: &mut HeaderList, platform: &dyn Platform) -> Result<(), HostError> {
-        for name in self.suspects(headers)? {
+        for name in named(headers, |name| is_reserved(name) || self.owns(name))? {
             if self.owns(name.as_bytes()) || !is_set_by_earlier_filter(&name, platform) {
                 platform.remove_header(HeaderMap::RequestHeaders, &name)?;
                 headers.remove(&name);
             }
         }
-        Ok(())
+        keep_from_next_hop(headers, platform)
     }
 
     /// The same for trailers, for an upstream may merge them into the headers (RFC 9110, section 6.5.1). No policy sets
-    /// any.
+    /// any, nor checks credentials in them.
     pub(crate) fn strip_trailers(&self, platform: &dyn Platform) -> Result<(), HostError> {
         let trailers = match platform.headers(HeaderMap::RequestTrailers) {
             Err(HostError::NotFound) => return Ok(()),
             trailers => trailers?,
         };
-        let mut names = self.suspects(&trailers)?.into_iter();
-        names.try_for_each(|name| platform.remove_header(HeaderMap::RequestTrailers, &name))
-    }
-
-    /// The names among these fields that no client may use; of a name that stands there twice, as often.
-    fn suspects(&self, fields: &HeaderList) -> Result<Vec<String>, HostError> {
-        fields
-            .iter()
-            .filter(|(name, _)| is_reserved(name) || self.owns(name))
-            .map(|(name, _)| core::str::from_utf8(name).map(str::to_owned).map_err(|_| HostError::Malformed))
-            .collect()
+        let names = named(&trailers, |name| {
+            is_reserved(name) || self.owns(name) || is_one_of(&self.credentials, name)
+        })?;
+        names.iter().try_for_each(|name| platform.remove_header(HeaderMap::RequestTrailers, name))
     }
 
     /// Whether some reader takes this name for that of a header that a policy of the chain sets.
     fn owns(&self, name: &[u8]) -> bool {
-        self.names.iter().any(|own| spelling::is_same(name, own.as_bytes()))
+        is_one_of(&self.names, name)
     }
+}
+
+fn is_one_of(names: &[String], name: &[u8]) -> bool {
+    names.iter().any(|known| spelling::is_same(name, known.as_bytes()))
+}
+
+/// The names of the fields that are meant, each once.
+pub(crate) fn named(fields: &HeaderList, is_meant: impl Fn(&[u8]) -> bool) -> Result<Vec<String>, HostError> {
+    fields.names(is_meant).ok_or(HostError::Malformed)
+}
+
+/// Leaves nothing in `connection` but what an upgrade needs: a proxy behind Envoy removes every header that is named there
+/// (RFC 9110, section 7.6.1), those that policies set as well. Envoy removes the header itself, unless the request asks
+/// for an upgrade.
+fn keep_from_next_hop(headers: &mut HeaderList, platform: &dyn Platform) -> Result<(), HostError> {
+    const CONNECTION: &str = "connection";
+    const UPGRADE: &[u8] = b"upgrade";
+    if !headers.contains(CONNECTION) {
+        return Ok(());
+    }
+    if !headers.asks_for_upgrade() {
+        platform.remove_header(HeaderMap::RequestHeaders, CONNECTION)?;
+        headers.remove(CONNECTION);
+    } else if !headers.all(CONNECTION).all(|options| options.eq_ignore_ascii_case(UPGRADE)) {
+        platform.set_header(HeaderMap::RequestHeaders, CONNECTION, UPGRADE)?;
+        headers.set(CONNECTION, UPGRADE);
+    }
+    Ok(())
 }
 
 /// Removes what no client may send. Where headers cannot be cleaned, the policies that own some of them find
@@ -108,7 +137,7 @@ mod tests {
     fn owns_its_names_in_every_spelling_and_no_others() {
         let mut own = OwnHeaders::default();
         assert!(own.is_empty() && !own.owns(b"x-route"));
-        own.add(vec!["X-My_Route".to_owned()]);
+        own.add(vec!["X-My_Route".to_owned()], &[]);
         for name in ["x-my-route", "x_my_route", "x.my~route"] {
             assert!(own.owns(name.as_bytes()), "{name}");
         }

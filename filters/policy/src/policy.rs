@@ -158,14 +158,16 @@ pub trait Policy: Sized + 'static {
     }
 
     /// Names under which requests carry secrets that this policy, as it is configured, looks for. They are told to all
-    /// policies of the chain when they [start](Policy::on_start), so that none shows them.
+    /// policies of the chain when they [start](Policy::on_start), so that none shows them. Trailers under the names of such
+    /// headers are removed in a chain with [own headers](Policy::own_headers): nobody checks what is in them.
     fn secret_names(&self) -> Vec<SecretName> {
         Vec::new()
     }
 
     /// Request headers that nobody but this policy sets, as it is configured, in lower case. What clients send under
-    /// these names, and under those that are [reserved](crate::headers::is_reserved), is removed from headers and
-    /// trailers before any policy of the chain sees them. A policy with such headers must look at
+    /// these names in any [spelling](crate::spelling), and under those that are
+    /// [reserved](crate::headers::is_reserved), is removed from headers and trailers before any policy of the chain sees
+    /// them; and `connection` keeps nothing but an upgrade, so that no proxy behind takes them away. A policy with such headers must look at
     /// [`Exchange::request_headers`] in [`on_request_headers`](Policy::on_request_headers), and refuse the request if
     /// they cannot be read: then they could not be removed either.
     fn own_headers(&self) -> Vec<String> {

@@ -180,7 +180,8 @@ fn segments_are_plain(path: &[u8]) -> bool {
     true
 }
 
-/// The Fetch standard, section 3.2.1 ("CORS-preflight request").
+/// The Fetch standard, section 3.2.1 ("CORS-preflight request"). Browsers spell these names so, and another spelling must
+/// not exempt a request.
 fn is_cors_preflight(headers: &HeaderList) -> bool {
     headers.first(":method") == Some(b"OPTIONS")
         && headers.contains("origin")
@@ -289,6 +290,10 @@ mod tests {
             let mut partial = preflight.to_vec();
             partial.remove(without);
             assert_eq!(concern(r#"{"cors_preflight":"exempt"}"#, &partial), Concern::Enforced);
+        }
+        for name in ["access_control_request_method", "access.control-request-method"] {
+            let other = [preflight[0], preflight[1], (name, "PUT")];
+            assert_eq!(concern(r#"{"cors_preflight":"exempt"}"#, &other), Concern::Enforced, "{name}");
         }
     }
 

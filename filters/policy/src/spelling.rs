@@ -9,9 +9,10 @@
 //! Everything that compares names in order to keep something from a reader, or to find everything that a reader may
 //! find, compares them here.
 
-/// Whether some reader takes the two names for one.
+/// Whether some reader takes the two names for one. A pseudo-header (RFC 9113, section 8.3) is no field to any reader, so
+/// its name is like no other.
 pub fn is_same(name: &[u8], other: &[u8]) -> bool {
-    name.len() == other.len() && begins_with(name, other)
+    name.len() == other.len() && begins_with(name, other) && is_pseudo(name) == is_pseudo(other)
 }
 
 /// Whether some reader sees this beginning in the name.
@@ -20,6 +21,10 @@ pub fn begins_with(name: &[u8], beginning: &[u8]) -> bool {
         // Names are alike far less often than not, and then mostly to the letter.
         head.iter().zip(beginning).all(|(byte, other)| byte == other || fold(*byte) == fold(*other))
     })
+}
+
+fn is_pseudo(name: &[u8]) -> bool {
+    name.first() == Some(&b':')
 }
 
 /// Stands for all bytes that some reader cannot tell from this one.
@@ -50,6 +55,14 @@ mod tests {
             assert!(!is_same(name.as_bytes(), other.as_bytes()), "{name} {other}");
         }
         assert!(is_same(b"", b""));
+    }
+
+    #[test]
+    fn a_pseudo_header_is_like_no_field() {
+        assert!(is_same(b":path", b":path"));
+        for name in ["-path", "_path", ".path"] {
+            assert!(!is_same(name.as_bytes(), b":path") && !is_same(b":path", name.as_bytes()), "{name}");
+        }
     }
 
     #[test]

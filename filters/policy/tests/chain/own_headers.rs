@@ -5,7 +5,8 @@ use std::rc::Rc;
 
 use portcullis_policy::host::Direction;
 use portcullis_policy::{
-    Callbacks, Chain, ConfigError, EndOfStream, Exchange, Flow, Next, Policy, outcome_property,
+    Callbacks, Chain, ConfigError, EndOfStream, Exchange, Flow, HeaderMap, Next, Policy, SecretName,
+    outcome_property,
 };
 use portcullis_testkit::inprocess::{Fate, Fault, SharedData, TestHost, Worker};
 
@@ -13,6 +14,7 @@ use portcullis_testkit::inprocess::{Fate, Fault, SharedData, TestHost, Worker};
 #[derive(Default)]
 struct Owner {
     owns: &'static [&'static str],
+    asks_for: &'static [&'static str],
     sets: &'static [(&'static str, &'static str)],
     reading: Reading,
     seen: Rc<RefCell<Vec<String>>>,
@@ -37,6 +39,10 @@ impl Policy for Owner {
 
     fn own_headers(&self) -> Vec<String> {
         self.owns.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn secret_names(&self) -> Vec<SecretName> {
+        self.asks_for.iter().map(|name| SecretName::Header((*name).to_owned())).collect()
     }
 
     fn on_request_headers(&mut self, (): &mut (), exchange: &mut Exchange<'_>, _: EndOfStream) -> Flow {
@@ -115,6 +121,74 @@ fn what_one_policy_of_a_chain_sets_the_next_does_not_take_away() {
     );
 }
 
+/// Whoever reads the header in another spelling finds what the policy has set, or nothing.
+#[test]
+fn what_a_policy_sets_or_removes_stands_beside_no_other_spelling() {
+    let sent = [
+        (":path", "/"),
+        ("-path", "own"),
+        ("x-b", "1"),
+        ("x-a", "2"),
+        ("x.a", "3"),
+        ("X_A", "4"),
+        ("x~a", "5"),
+    ];
+    for (does, expected) in [
+        (Does::Set, &["-path=own", "x-b=1", "x-a=new"][..]),
+        (Does::Add, &["-path=own", "x-b=1", "x-a=2", "x-a=new"]),
+        (Does::Remove, &["-path=own", "x-b=1"]),
+        (Does::SetPath, &["-path=own", "x-b=1", "x-a=2", "x.a=3", "x_a=4", "x~a=5"]),
+    ] {
+        let mut worker = Worker::start(Chain::new().then(does)).unwrap();
+        let id = worker.request(sent.map(|(name, value)| (name.to_ascii_lowercase(), value)));
+        assert_eq!(upstream(&worker, id), expected, "{does:?}");
+        // What a policy behind would see is the same, and nothing was read for it twice.
+        assert_eq!(worker.host.take_reads(), ["RequestHeaders"], "{does:?}");
+    }
+}
+
+/// Does one thing to a header of the request.
+#[derive(Debug, Clone, Copy)]
+enum Does {
+    Set,
+    Add,
+    Remove,
+    SetPath,
+}
+
+impl Policy for Does {
+    const NAME: &'static str = "does";
+    const CALLBACKS: Callbacks = Callbacks::REQUEST_HEADERS;
+    type Config = ();
+    type State = ();
+
+    fn from_config((): ()) -> Result<Self, ConfigError> {
+        Ok(Self::Set)
+    }
+
+    fn on_request_headers(&mut self, (): &mut (), exchange: &mut Exchange<'_>, _: EndOfStream) -> Flow {
+        match self {
+            Self::Set => exchange.set_request_header("x-a", b"new"),
+            Self::Add => exchange.add_header(HeaderMap::RequestHeaders, "x-a", b"new"),
+            Self::Remove => exchange.remove_header(HeaderMap::RequestHeaders, "x-a"),
+            Self::SetPath => exchange.set_request_header(":path", b"/new"),
+        }
+        .unwrap();
+        let known = exchange.known_request_headers().unwrap();
+        let spellings = known.all_spellings("x-a").count();
+        assert_eq!(
+            spellings,
+            match self {
+                Self::Set => 1,
+                Self::Add => 2,
+                Self::Remove => 0,
+                Self::SetPath => 4,
+            }
+        );
+        Flow::Continue
+    }
+}
+
 #[test]
 fn what_an_earlier_filter_of_the_suite_has_set_stays_and_what_it_has_not_goes() {
     for (said, own, expected) in [
@@ -171,13 +245,51 @@ fn headers_are_read_once_and_nothing_else_is_asked_where_nobody_forges() {
 
 #[test]
 fn trailers_under_those_names_go_too() {
-    let mut worker = Worker::start(Chain::new().then(owning(&["x-route"]))).unwrap();
+    let owner = Owner { asks_for: &["Client_Id"], ..owning(&["x-route"]) };
+    let mut worker = Worker::start(Chain::new().then(owner)).unwrap();
     let id = worker.open();
-    worker.request_headers(id, [(":path", "/")], false);
-    let trailers = [("x_route", "forged"), ("x-portcullis-client-id", "forged"), ("x-sum", "1")];
+    worker.request_headers(id, [(":path", "/"), ("client_id", "acme")], false);
+    let trailers = [
+        ("x_route", "forged"),
+        ("x.route", "forged"),
+        ("x'portcullis-client-id", "forged"),
+        ("client_id", "forged"),
+        ("client-id", "forged"),
+        ("x-sum", "1"),
+    ];
     assert_eq!(worker.trailers_of(id, Direction::Request, trailers), Next::Continue);
     let trailers = worker.host.upstream_trailers(id).unwrap();
     assert_eq!(trailers.iter().collect::<Vec<_>>(), [(&b"x-sum"[..], &b"1"[..])]);
+    assert_eq!(upstream(&worker, id), ["client_id=acme"], "headers are for the policy to remove");
+}
+
+/// A proxy behind Envoy removes what `connection` names. Envoy takes the header from all requests but upgrades; should
+/// one come nevertheless, it goes.
+#[test]
+fn connection_names_nothing_that_policies_set() {
+    const UPGRADE: (&str, &str) = ("upgrade", "websocket");
+    for (headers, expected) in [
+        (
+            &[("connection", "upgrade, x-route"), UPGRADE][..],
+            &["connection=upgrade", "upgrade=websocket"][..],
+        ),
+        (&[("connection", "x_route\t,Upgrade ,te"), UPGRADE], &["connection=upgrade", "upgrade=websocket"]),
+        (&[("connection", "Upgrade"), UPGRADE], &["connection=Upgrade", "upgrade=websocket"]),
+        (
+            &[("connection", "upgrade"), UPGRADE, ("connection", "x-route")],
+            &["connection=upgrade", "upgrade=websocket"],
+        ),
+        (&[("connection", "x-route"), UPGRADE], &["upgrade=websocket"]),
+        (&[("connection", "upgrade, x-route")], &[]),
+        (&[UPGRADE], &["upgrade=websocket"]),
+    ] {
+        let mut worker = Worker::start(Chain::new().then(owning(&["x-route"]))).unwrap();
+        let id = worker.request([&[(":path", "/")][..], headers].concat());
+        assert_eq!(upstream(&worker, id), expected, "{headers:?}");
+    }
+    let mut worker = Worker::start(Chain::new().then(Owner::default())).unwrap();
+    let id = worker.request([(":path", "/"), ("connection", "upgrade, x-route"), UPGRADE]);
+    assert_eq!(upstream(&worker, id).len(), 2, "a chain that owns nothing leaves it");
 }
 
 #[test]
