@@ -10,7 +10,8 @@ use crate::{Quantifier, TextMatcher, TextTest, Values};
 /// A compiled test of a request's headers; that of a header can be asked of a response's headers too.
 #[derive(Debug)]
 pub enum RequestTest {
-    /// Of the fields of this (lower-case) name.
+    /// Of the fields that some reader takes for this (lower-case) name ([`portcullis_policy::spelling`]): what the upstream
+    /// may find under it is a value of it.
     Header {
         /// The name.
         name: String,
@@ -85,7 +86,7 @@ impl RequestTest {
         let path = || headers.first(":path").unwrap_or_default();
         match self {
             Self::Header { name, values } => {
-                values.pass(headers.all(name).map(|value| Some(Cow::Borrowed(value))))
+                values.pass(headers.all_spellings(name).map(|value| Some(Cow::Borrowed(value))))
             }
             Self::Method(methods) => {
                 let method = headers.first(":method").unwrap_or_default();
@@ -127,6 +128,30 @@ mod tests {
                 assert_eq!(header("X-Tier", None, quantifier, &headers), !values.is_empty(), "{values:?}");
             }
         }
+    }
+
+    /// `all` fails, and `any` sees it: a rule that lets pass what it knows is not fooled, and one that keeps out what it
+    /// knows is not evaded, whichever field the upstream reads.
+    #[test]
+    fn another_spelling_is_a_further_value() {
+        use Quantifier::{All, Any};
+        for other in ["x_role", "x.role", "x~role", "x'role"] {
+            for (headers, all, any) in [
+                (&[("x-role", "user"), (other, "user")][..], true, true),
+                (&[("x-role", "user"), (other, "admin")], false, true),
+                (&[(other, "admin"), ("x-role", "user")], false, true),
+                (&[(other, "user")], true, true),
+                (&[(other, "admin")], false, false),
+                (&[("x-roles", "user"), ("xxrole", "user")], false, false),
+            ] {
+                for name in ["X-Role", "x_role", "x.role"] {
+                    assert_eq!(header(name, Some("user"), All, headers), all, "{name} {headers:?}");
+                    assert_eq!(header(name, Some("user"), Any, headers), any, "{name} {headers:?}");
+                }
+            }
+            assert!(header("x-role", None, All, &[(other, "")]));
+        }
+        assert!(!header("-path", None, All, &[(":path", "/")]), "a pseudo-header is no header");
     }
 
     #[test]

@@ -31,9 +31,9 @@ impl From<Failure> for Unread {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Unreadable;
 
-/// The media type, if there is one.
+/// The media type, if there is one. Whatever a reader may find in its place counts as another, here and below.
 pub(crate) fn media_type_of(headers: &HeaderList) -> Result<Option<MediaType<'_>>, Unreadable> {
-    let mut values = headers.all("content-type");
+    let mut values = headers.all_spellings("content-type");
     match (values.next(), values.next()) {
         (None, _) => Ok(None),
         (Some(value), None) => MediaType::parse(value).map(Some).map_err(|_| Unreadable),
@@ -81,13 +81,15 @@ pub(crate) fn charset(
     headers: &HeaderList,
     max_bytes: u64,
 ) -> Result<Option<Charset>, Failure> {
-    if headers.contains("content-range") || (at == Direction::Response && status(headers) == Some(206)) {
+    if headers.all_spellings("content-range").next().is_some()
+        || (at == Direction::Response && status(headers) == Some(206))
+    {
         return Err(Failure::Partial);
     }
-    if !headers.all("content-encoding").all(is_identity) {
+    if !headers.all_spellings("content-encoding").all(is_identity) {
         return Err(Failure::Encoded);
     }
-    if headers.first("content-type").is_some_and(is_multipart) {
+    if headers.all_spellings("content-type").any(is_multipart) {
         return Err(Failure::Multipart);
     }
     let media_type = readable_media_type(headers).filter(MediaType::is_xml).ok_or(Failure::ContentType)?;
@@ -192,6 +194,11 @@ mod tests {
             (&[UPGRADE, ("upgrade", "h2c"), ("content-length", "9"), XML], Err(ContentType.into())),
             // Over HTTP/2 it means nothing, and a body needs no announcement.
             (&[("upgrade", "websocket"), XML], Ok(None)),
+            // What some reader would go by counts.
+            (&[("content-type", "application/grpc"), ("content_type", "text/xml")], Err(ContentType.into())),
+            (&[XML, ("content.type", "text/xml")], Err(ContentType.into())),
+            (&[XML, ("content_encoding", "gzip")], Err(Encoded.into())),
+            (&[XML, ("content_range", "bytes 0-9/20")], Err(Partial.into())),
         ] {
             assert_eq!(judge(Direction::Request, headers, &[]), expected, "{headers:?}");
         }

@@ -71,10 +71,10 @@ pub(crate) fn gather(
     gathered
 }
 
-/// The values of all fields of this name, as one field would have them (RFC 9110, section 5.3).
+/// The values of all fields that some reader takes for this name, as one field would have them (RFC 9110, section 5.3).
 fn header(headers: &HeaderList, name: &str) -> Option<String> {
     let mut joined: Option<Vec<u8>> = None;
-    for value in headers.all(name) {
+    for value in headers.all_spellings(name) {
         match &mut joined {
             None => joined = Some(value.to_vec()),
             Some(joined) => {
@@ -101,6 +101,8 @@ mod tests {
         let headers = [("a", "1"), ("b", "2"), ("a", "3")].into_iter().collect();
         assert_eq!(header(&headers, "a").as_deref(), Some("1, 3"));
         assert_eq!(header(&headers, "c"), None);
+        let headers = [("x-a", "1"), ("x_a", "2"), ("x.a", "3")].into_iter().collect();
+        assert_eq!(header(&headers, "x-a").as_deref(), Some("1, 2, 3"));
         let mut headers = HeaderList::new();
         headers.add("a", b"\xff");
         assert_eq!(header(&headers, "a"), None);

@@ -221,7 +221,7 @@ impl XsltTransform {
         if side.rules_out(Facts { request: Some(headers), message: None }) {
             return Ok(());
         }
-        let is_plain = headers.all("accept-encoding").all(is_identity);
+        let is_plain = headers.all_spellings("accept-encoding").all(is_identity);
         if matches!(method, b"GET" | b"HEAD") {
             exchange.remove_request_header("if-none-match")?;
             exchange.remove_request_header("if-modified-since")?;
@@ -239,7 +239,7 @@ impl XsltTransform {
         end: EndOfStream,
     ) -> Result<Head, Obstacle> {
         let headers = exchange.headers(side.headers()).map_err(|_| Obstacle::Host)?;
-        if let Some(missing) = side.vary.missing(&headers)
+        if let Some(missing) = side.vary.missing(&headers, exchange.known_request_headers())
             && is_upstreams(exchange)
         {
             let added = exchange.add_header(side.headers(), "vary", missing.as_bytes());

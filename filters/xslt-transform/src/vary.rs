@@ -1,8 +1,8 @@
 //! Which fields of the request a response depends on (RFC 9110, section 12.5.5): caches must know of them, or they would
 //! give one client what was made for another.
 
-use portcullis_policy::HeaderList;
 use portcullis_policy::headers::is_reserved;
+use portcullis_policy::{HeaderList, spelling};
 
 use crate::config::{Condition, ParameterValue, Transformation};
 
@@ -44,15 +44,27 @@ impl Vary {
         self.fields.is_empty()
     }
 
-    /// What a response with these headers has to say besides, if anything.
-    pub(crate) fn missing(&self, headers: &HeaderList) -> Option<String> {
+    /// What a response with these headers has to say besides, if anything. No cache knows a field of the request by
+    /// another spelling, and the response depends on it all the same.
+    pub(crate) fn missing(&self, headers: &HeaderList, request: Option<&HeaderList>) -> Option<String> {
         let stated = |wanted: &str| {
             let members = headers.all("vary").flat_map(|value| value.split(|byte| *byte == b','));
             let mut members = members.map(<[u8]>::trim_ascii);
             members.any(|member| member == ANY.as_bytes() || member.eq_ignore_ascii_case(wanted.as_bytes()))
         };
+        if request.is_some_and(|request| self.is_spelled_otherwise(request)) {
+            return (!stated(ANY)).then(|| ANY.to_owned());
+        }
         let missing: Vec<_> = self.fields.iter().map(String::as_str).filter(|field| !stated(field)).collect();
         (!missing.is_empty()).then(|| missing.join(", "))
+    }
+
+    /// Whether the request has one of the fields under a name that is not among them.
+    fn is_spelled_otherwise(&self, request: &HeaderList) -> bool {
+        let is_ours = |name: &[u8]| self.fields.iter().any(|field| name == field.as_bytes());
+        let is_like_ours =
+            |name: &[u8]| self.fields.iter().any(|field| spelling::is_same(name, field.as_bytes()));
+        request.iter().any(|(name, _)| is_like_ours(name) && !is_ours(name))
     }
 
     fn add_condition(&mut self, condition: &Condition) {
@@ -105,7 +117,23 @@ mod tests {
             (&[], &[], None),
         ] {
             let headers = stated.iter().map(|value| ("vary", *value)).collect();
-            assert_eq!(vary(fields).missing(&headers).as_deref(), missing, "{fields:?} {stated:?}");
+            assert_eq!(vary(fields).missing(&headers, None).as_deref(), missing, "{fields:?} {stated:?}");
+        }
+    }
+
+    #[test]
+    fn says_that_caches_cannot_tell_if_a_field_comes_in_another_spelling() {
+        for (sent, stated, missing) in [
+            (&["x-a", "x-b"][..], "", Some("x-a, x-b")),
+            (&["x-a", "x_a"], "", Some("*")),
+            (&["x.b"], "x-a, x-b", Some("*")),
+            (&["x.b"], "*", None),
+            (&["x_ab"], "x-a, x-b", None),
+        ] {
+            let request = sent.iter().map(|name| (*name, "1")).collect();
+            let headers = [("vary", stated)].into_iter().collect();
+            let said = vary(&["x-a", "x-b"]).missing(&headers, Some(&request));
+            assert_eq!(said.as_deref(), missing, "{sent:?} {stated:?}");
         }
     }
 }

@@ -119,10 +119,10 @@ impl Format {
             let is_ambiguous = headers.announces_body();
             return Err(if is_ambiguous { Undecidable::ContentType } else { Undecidable::NoBody });
         }
-        if !headers.all("content-encoding").all(is_identity) {
+        if !headers.all_spellings("content-encoding").all(is_identity) {
             return Err(Undecidable::Encoded);
         }
-        let mut content_types = headers.all("content-type");
+        let mut content_types = headers.all_spellings("content-type");
         let (Some(content_type), None) = (content_types.next(), content_types.next()) else {
             return Err(Undecidable::ContentType);
         };
@@ -133,7 +133,7 @@ impl Format {
             return Err(Undecidable::Multipart);
         }
         if needs.envelope == Interest::Some && media_type.is_xml() {
-            let binding = Binding::of_media_type(&media_type, headers.all("soapaction"))
+            let binding = Binding::of_media_type(&media_type, headers.all_spellings("soapaction"))
                 .map_err(|_| Undecidable::ContentType)?;
             let charset = media_type.parameter("charset").map(charset).transpose()?;
             return Ok(Self::Envelope { binding, charset });
@@ -200,6 +200,8 @@ mod tests {
             (&[("content-type", "multipart/related; type=\"application/xop+xml\"")], Err(Multipart)),
             (&[("content-type", "Multipart/Form-Data; boundary=x")], Err(Multipart)),
             (&[("content-type", "text/xml"), ("content-encoding", "gzip")], Err(Encoded)),
+            (&[("content-type", "text/xml"), ("content_type", "application/json")], Err(ContentType)),
+            (&[("content-type", "text/xml"), ("content.encoding", "gzip")], Err(Encoded)),
             (&[("content-type", "text/xml"), ("content-encoding", "identity, br")], Err(Encoded)),
             (&[("content-type", "text/xml"), ("content-encoding", "Identity")], Ok("xml")),
             (

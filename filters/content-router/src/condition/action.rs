@@ -13,7 +13,7 @@ pub(crate) struct ActionTest(pub(super) TextMatcher);
 impl ActionTest {
     /// Whether it is true. Nobody can tell what headers that state no one action say of it.
     pub(crate) fn truth(&self, headers: &HeaderList) -> Truth {
-        match Binding::of(headers.all("content-type"), headers.all("soapaction")) {
+        match Binding::of(headers.all_spellings("content-type"), headers.all_spellings("soapaction")) {
             Ok(binding) => {
                 let action = binding.action().and_then(Action::uri);
                 action.is_some_and(|action| self.0.passes(action.as_bytes())).into()
@@ -45,6 +45,10 @@ mod tests {
             (&[("content-type", "text/xml"), ("soapaction", "\"urn:a")], Truth::Unknown),
             (
                 &[("content-type", "text/xml"), ("content-type", "text/xml"), ("soapaction", "urn:a")],
+                Truth::Unknown,
+            ),
+            (
+                &[("content-type", "text/xml"), ("content_type", "text/xml"), ("soapaction", "urn:a")],
                 Truth::Unknown,
             ),
             (&[("content-type", "text/xml"), ("soapaction", "")], Truth::False),

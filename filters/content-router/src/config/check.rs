@@ -2,12 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_policy::ConfigError;
 use portcullis_policy::headers::{is_reserved, is_token, suite_owner};
+use portcullis_policy::{ConfigError, Policy, spelling};
 
 use super::{Action, Config, Rule, possible};
 use crate::ContentRouter;
-use portcullis_policy::Policy;
 
 /// How many rules there may be: each has a counter.
 pub(crate) const MAX_RULES: usize = 256;
@@ -128,11 +127,11 @@ impl Config {
     }
 }
 
-/// Whether a header is not for routes, however it is spelled: to some upstreams an underscore is a hyphen.
+/// Whether some reader takes a header for one that is not for routes.
 fn has_a_meaning(name: &str) -> bool {
-    let name = name.replace('_', "-");
-    NOT_FOR_ROUTES.contains(&name.as_str())
-        || NOT_FOR_ROUTES_BEGINNINGS.iter().any(|beginning| name.starts_with(beginning))
+    let name = name.as_bytes();
+    NOT_FOR_ROUTES.iter().any(|known| spelling::is_same(name, known.as_bytes()))
+        || NOT_FOR_ROUTES_BEGINNINGS.iter().any(|beginning| spelling::begins_with(name, beginning.as_bytes()))
 }
 
 /// A name without a colon (Namespaces in XML 1.0, production 4), about: what XPath cannot read, it refuses.

@@ -16,7 +16,7 @@ pub enum Condition {
     Not(Box<Condition>),
     /// A header.
     Header {
-        /// The header's name.
+        /// The header's name. Another spelling of it is a further value.
         name: String,
         /// What its value must be; without it, it is enough that the header is there.
         value: Option<TextTest>,

@@ -159,6 +159,8 @@ fn a_route_is_not_put_into_a_header_that_means_something_else() {
         "content-type",
         "content-encoding",
         "content_length",
+        "x.forwarded~for",
+        "transfer'encoding",
         "keep-alive",
         "proxy-connection",
         "proxy-authorization",

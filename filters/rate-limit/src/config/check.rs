@@ -2,8 +2,8 @@
 
 use core::ops::RangeInclusive;
 
-use portcullis_policy::ConfigError;
 use portcullis_policy::headers::{is_field_value, is_token};
+use portcullis_policy::{ConfigError, spelling};
 
 use super::{Algorithm, Body, Config, KeyPart, Limit, MAX_PERIOD_MS, Precision};
 use crate::limiter::MAX_LIMITS;
@@ -94,10 +94,12 @@ fn check_part(part: &KeyPart) -> Result<(), ConfigError> {
     }
 }
 
-/// Names of headers match in any case.
+/// Names of headers match in every spelling.
 fn same_part(one: &KeyPart, other: &KeyPart) -> bool {
     match (one, other) {
-        (KeyPart::Header { name: one }, KeyPart::Header { name: other }) => one.eq_ignore_ascii_case(other),
+        (KeyPart::Header { name: one }, KeyPart::Header { name: other }) => {
+            spelling::is_same(one.as_bytes(), other.as_bytes())
+        }
         _ => one == other,
     }
 }

@@ -73,7 +73,8 @@ pub enum KeyPart {
     ClientId,
     /// A header.
     Header {
-        /// The header's name. All requests in which it stands twice with different values are counted together. (Envoy
+        /// The header's name. Another spelling of it is a further value. All requests in which it stands twice with
+        /// different values are counted together. (Envoy
         /// joins the values of some headers with commas, such as Cache-Control: these are one value.)
         name: String,
     },

@@ -83,7 +83,8 @@ impl fmt::Display for Network {
     }
 }
 
-/// The entry of X-Forwarded-For that stands before the last `hops` ones.
+/// The entry of X-Forwarded-For that stands before the last `hops` ones. Proxies append to the field of this very name:
+/// what stands in another spelling is the client's own word.
 fn forwarded_for(headers: &HeaderList, hops: u8) -> Option<&[u8]> {
     let fields: Vec<&[u8]> = headers.all("x-forwarded-for").collect();
     let from_the_right = fields.into_iter().rev().flat_map(|field| field.rsplit(|byte| *byte == b','));

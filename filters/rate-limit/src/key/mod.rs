@@ -188,8 +188,7 @@ impl Source {
         match self {
             Self::ClientId => Value::from(request.client_id.map(Cow::Borrowed)),
             Self::Header(name) => {
-                let fields = headers.iter().filter(|(field, _)| *field == name.as_bytes());
-                Value::agreed(fields.map(|(_, value)| Some(Cow::Borrowed(value))))
+                Value::agreed(headers.all_spellings(name).map(|value| Some(Cow::Borrowed(value))))
             }
             Self::Query(name) => {
                 Value::agreed(target::query_values(headers.first(":path").unwrap_or_default(), name))
@@ -315,6 +314,18 @@ mod tests {
         let key = |name: &str| read(&format!(r#"[{{"header":{{"name":"{name}"}}}}]"#), &[("x-tenant", "t")]);
         assert_eq!(key("X-Tenant"), key("x-tenant"));
         assert_eq!(key("X-Tenant").1, Completeness::Whole);
+    }
+
+    /// The upstream may read either.
+    #[test]
+    fn takes_another_spelling_of_a_header_for_one_more_value() {
+        let key = |fields: &[(&str, &str)]| read(r#"[{"header":{"name":"x-k"}}]"#, fields);
+        let ambiguous = key(&[("x-k", "a"), ("x-k", "b")]);
+        for other in ["x_k", "x.k", "x!k"] {
+            assert_eq!(key(&[(other, "a")]), key(&[("x-k", "a")]), "{other}");
+            assert_eq!(key(&[("x-k", "a"), (other, "a")]), key(&[("x-k", "a")]), "{other}");
+            assert_eq!(key(&[("x-k", "a"), (other, "b")]), ambiguous, "{other}");
+        }
     }
 
     /// Were each combination a key of its own, a client whose upstream reads one of the fields could put something new

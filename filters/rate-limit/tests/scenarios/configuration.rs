@@ -63,6 +63,7 @@ fn refuses_what_makes_no_sense_and_names_the_field() {
         (json!({"key": ["path", {"query": {"name": ""}}]}), "key[1].query.name: must not be empty"),
         (json!({"key": ["path", "method", "path"]}), "key[2]: stands in the list already"),
         (json!({"key": [{"header": {"name": "A"}}, {"header": {"name": "a"}}]}), "key[1]: stands"),
+        (json!({"key": [{"header": {"name": "x-a"}}, {"header": {"name": "x.a"}}]}), "key[1]: stands"),
         (json!({"key": [{"source-address": {"trusted_hops": 33}}]}), "key[0].source-address.trusted_hops"),
         (json!({"key": [{"source-address": {"prefix_v4": 0}}]}), "key[0].source-address.prefix_v4"),
         (json!({"key": [{"source-address": {"prefix_v6": 129}}]}), "key[0].source-address.prefix_v6"),

@@ -16,7 +16,7 @@ pub enum Condition {
     Not(Box<Condition>),
     /// A header of the message that may be transformed.
     Header {
-        /// The header's name.
+        /// The header's name. Another spelling of it is a further value.
         name: String,
         /// What its value must be; without it, it is enough that the header is there.
         value: Option<TextTest>,
@@ -31,7 +31,7 @@ pub enum Condition {
     Status(Vec<String>),
     /// A header of the request. For responses; of a request, `header` says it.
     RequestHeader {
-        /// The header's name.
+        /// The header's name. Another spelling of it is a further value.
         name: String,
         /// What its value must be; without it, it is enough that the header is there.
         value: Option<TextTest>,

@@ -76,9 +76,10 @@ pub enum Placement {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum ParameterValue {
-    /// A header of the message that is transformed. Several of one name are joined by commas.
+    /// A header of the message that is transformed. Several of one name are joined by commas, and so
+    /// are its other spellings.
     Header(String),
-    /// A header of the request.
+    /// A header of the request, in the same way.
     RequestHeader(String),
     /// A query parameter of the request, decoded. Of several the first counts.
     Query(String),

@@ -54,7 +54,7 @@ impl Head {
         Self {
             expected,
             parameters,
-            content_type: headers.first("content-type").unwrap_or_default().to_vec(),
+            content_type: headers.all_spellings("content-type").next().unwrap_or_default().to_vec(),
             length: if headers.contains("content-length") { Length::Announced } else { Length::Unannounced },
             stale: STALE.into_iter().chain(date).filter(|name| headers.contains(name)).collect(),
         }

@@ -272,6 +272,17 @@ fn upstreams_are_asked_for_the_whole_and_nothing_compressed_where_the_response_i
     assert_eq!(asked(&response, "/", "gzip, br"), (false, "identity".to_owned()));
     assert_eq!(asked(&response, "/", "identity"), (false, "identity".to_owned()));
     assert_eq!(asked(&json!({"request": plain}), "/", "gzip"), (true, "gzip".to_owned()));
+    let mut reader_of_others = worker(&response);
+    let others = [
+        ("accept-encoding", "identity"),
+        ("accept_encoding", "gzip"),
+        ("if_none_match", "*"),
+        ("if.range", "1"),
+    ];
+    let id = reader_of_others.request([&[(":method", "GET"), (":path", "/")][..], &others].concat());
+    let headers = reader_of_others.host.upstream_headers(id);
+    assert_eq!(field(&headers, "accept-encoding").as_deref(), Some("identity"));
+    assert_eq!(headers.len(), 3, "no other spelling stays: {headers:?}");
     let some = json!({"response": with(plain, json!({"when": {"all": [
         {"status": ["200"]}, {"path": {"prefix": "/orders"}},
     ]}}))});
@@ -327,6 +338,8 @@ fn caches_are_told_which_fields_of_the_request_a_response_depends_on() {
         (by_condition.clone(), &[], &[("vary", "Origin, Accept")], &["Origin, Accept", "x-kind"]),
         (by_condition, &[], &[("vary", "*")], &["*"]),
         (by(json!({"request-header": "X-Trace"})), &[], &[], &["x-trace"]),
+        // No cache would know.
+        (by(json!({"request-header": "X-Trace"})), &[("x_trace", "1")], &[], &["*"]),
         (by(json!("client-id")), &[], &[], &["*"]),
         (by(json!({"query": "q"})), &[], &[], &[]),
         (by(json!({"header": "x"})), &[], &[], &[]),
