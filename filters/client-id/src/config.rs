@@ -2,9 +2,9 @@
 
 use core::ops::RangeInclusive;
 
-use portcullis_policy::ConfigError;
 use portcullis_policy::headers::{is_reserved, is_token};
 use portcullis_policy::scope::Scope;
+use portcullis_policy::{ConfigError, spelling};
 use serde::{Deserialize, Serialize};
 
 /// Configuration of the client-id policy.
@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Where credentials are looked for, in order. The first origin that has any of its parts decides; the
-    /// others are not looked at, though all are removed before the upstream.
+    /// others are not looked at, and what stands there never comes to the upstream.
     #[serde(default = "default_origins")]
     pub credentials: Vec<Origin>,
     /// Whether a client must give its secret, or its identifier alone will do.
@@ -255,7 +255,7 @@ pub enum UpstreamCredentials {
     /// They are removed from headers and query string, from every configured origin.
     #[default]
     Remove,
-    /// They stay where they are.
+    /// Those that decide stay where they are; those in other configured origins, which nobody has checked, are removed.
     Keep,
 }
 
@@ -408,12 +408,13 @@ fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
             for (field, name) in [("id", id), ("secret", secret)] {
                 header_name(field, name)?;
                 if ["authorization", "host", "content-length", "transfer-encoding"]
-                    .contains(&name.to_ascii_lowercase().as_str())
+                    .iter()
+                    .any(|other| spelling::is_same(name.as_bytes(), other.as_bytes()))
                 {
                     return Err(ConfigError::new(field, "must not be a header that means something else"));
                 }
             }
-            different(&id.to_ascii_lowercase(), &secret.to_ascii_lowercase())
+            if spelling::is_same(id.as_bytes(), secret.as_bytes()) { Err(same_name()) } else { Ok(()) }
         }
         Origin::Query { id, secret } => {
             for (field, name) in [("id", id), ("secret", secret)] {
@@ -421,13 +422,13 @@ fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
                     return Err(ConfigError::new(field, "must not be empty"));
                 }
             }
-            different(id, secret)
+            if id == secret { Err(same_name()) } else { Ok(()) }
         }
     }
 }
 
-fn different(id: &str, secret: &str) -> Result<(), ConfigError> {
-    if id == secret { Err(ConfigError::new("secret", "must be another name than id")) } else { Ok(()) }
+fn same_name() -> ConfigError {
+    ConfigError::new("secret", "must be another name than id")
 }
 
 fn check_auth(auth: &Auth) -> Result<(), ConfigError> {

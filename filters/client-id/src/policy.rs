@@ -128,9 +128,13 @@ impl Policy for ClientId {
             record(exchange, Verdict::Skipped, "exempt");
             return Flow::PassRest;
         }
-        let found = credentials::find(&self.origins, self.config.secret, headers);
+        let (found, origin) = credentials::find(&self.origins, self.config.secret, headers);
+        let kept = match self.config.upstream_credentials {
+            UpstreamCredentials::Remove => None,
+            UpstreamCredentials::Keep => origin,
+        };
         // At once, whatever will be decided: logs show the path of refused and abandoned requests too.
-        if self.clean(exchange).is_err() {
+        if upstream::remove_credentials(exchange, &self.origins, kept).is_err() {
             return self.fail_closed(exchange);
         }
         match found {
@@ -212,13 +216,6 @@ impl ClientId {
                 }
                 OnOutage::Open | OnOutage::Closed => self.refuse_for(outage, exchange),
             },
-        }
-    }
-
-    fn clean(&self, exchange: &mut Exchange<'_>) -> Result<(), portcullis_policy::HostError> {
-        match self.config.upstream_credentials {
-            UpstreamCredentials::Remove => upstream::remove_credentials(exchange, &self.origins),
-            UpstreamCredentials::Keep => Ok(()),
         }
     }
 

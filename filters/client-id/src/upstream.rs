@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use portcullis_policy::{Exchange, HostError, Identity};
+use portcullis_policy::{Exchange, HostError, Identity, spelling};
 
 use crate::config::Origin;
 use crate::credentials::{basic, query};
@@ -26,9 +26,13 @@ pub(crate) fn own_headers() -> Vec<String> {
     [ID_HEADER, NAME_HEADER, TIER_HEADER, UNVERIFIED_HEADER].map(str::to_owned).to_vec()
 }
 
-/// Takes the credentials out of every origin.
-pub(crate) fn remove_credentials(exchange: &mut Exchange<'_>, origins: &[Origin]) -> Result<(), HostError> {
-    for origin in origins {
+/// Takes the credentials out of every origin, but for those of one that is kept, whichever other origin names them too.
+pub(crate) fn remove_credentials(
+    exchange: &mut Exchange<'_>,
+    origins: &[Origin],
+    kept: Option<&Origin>,
+) -> Result<(), HostError> {
+    for origin in origins.iter().filter(|origin| Some(*origin) != kept) {
         match origin {
             Origin::Basic => {
                 let headers = exchange.request_headers()?;
@@ -37,18 +41,29 @@ pub(crate) fn remove_credentials(exchange: &mut Exchange<'_>, origins: &[Origin]
                 }
             }
             Origin::Headers { id, secret } => {
-                exchange.remove_request_header(id)?;
-                exchange.remove_request_header(secret)?;
+                for name in [id, secret].into_iter().filter(|name| !is_header_of(kept, name)) {
+                    exchange.remove_request_header(name)?;
+                }
             }
             Origin::Query { id, secret } => {
+                let names = [id, secret].into_iter().filter(|name| !is_parameter_of(kept, name));
                 let path = exchange.request_headers()?.first(":path").unwrap_or_default();
-                if let Some(path) = query::without(path, &[id, secret]) {
+                if let Some(path) = query::without(path, names) {
                     exchange.set_request_header(":path", &path)?;
                 }
             }
         }
     }
     Ok(())
+}
+
+fn is_header_of(origin: Option<&Origin>, name: &str) -> bool {
+    matches!(origin, Some(Origin::Headers { id, secret })
+        if [id, secret].into_iter().any(|own| spelling::is_same(own.as_bytes(), name.as_bytes())))
+}
+
+fn is_parameter_of(origin: Option<&Origin>, name: &str) -> bool {
+    matches!(origin, Some(Origin::Query { id, secret }) if [id, secret].into_iter().any(|own| own == name))
 }
 
 /// Says who the client is: to the upstream by headers, to native loggers by filter state, to later policies of the

@@ -63,7 +63,7 @@ pub fn is_label(text: &str) -> bool {
 pub enum Malformed {
     /// The Authorization header is not what RFC 7617 demands.
     Basic,
-    /// A part stands twice in the same origin.
+    /// A part stands twice in the same origin; a header in two spellings stands there twice.
     Duplicated,
     /// A query parameter's percent-encoding is broken.
     PercentEncoding,
@@ -83,11 +83,19 @@ impl Malformed {
     }
 }
 
-/// Looks through the origins in order. The first that has any of its parts decides.
-pub fn find(origins: &[Origin], rule: SecretRule, headers: &HeaderList) -> Found {
-    origins.iter().find_map(|origin| parts(origin, headers).transpose()).map_or(Found::Missing, |parts| {
-        parts.and_then(|parts| check(parts, rule)).unwrap_or_else(Found::Malformed)
-    })
+/// Looks through the origins in order. The first that has any of its parts decides, and is named.
+pub fn find<'a>(
+    origins: &'a [Origin],
+    rule: SecretRule,
+    headers: &HeaderList,
+) -> (Found, Option<&'a Origin>) {
+    let with_parts = |origin: &'a Origin| Some((origin, parts(origin, headers).transpose()?));
+    match origins.iter().find_map(with_parts) {
+        None => (Found::Missing, None),
+        Some((origin, parts)) => {
+            (parts.and_then(|parts| check(parts, rule)).unwrap_or_else(Found::Malformed), Some(origin))
+        }
+    }
 }
 
 /// Identifier and secret as they stand in an origin, each present or not.
@@ -109,7 +117,9 @@ fn parts<'a>(origin: &'a Origin, headers: &'a HeaderList) -> Result<Option<Parts
             (Some(Cow::Owned(id)), Some(Cow::Owned(secret)))
         }
         Origin::Headers { id, secret } => {
-            (only(headers.all(id))?.map(Cow::Borrowed), only(headers.all(secret))?.map(Cow::Borrowed))
+            // The upstream may read them in any spelling: what it could read is what is checked.
+            let only = |name| only(headers.all_spellings(name));
+            (only(id)?.map(Cow::Borrowed), only(secret)?.map(Cow::Borrowed))
         }
         Origin::Query { id, secret } => {
             let path = headers.first(":path").unwrap_or_default();
@@ -168,7 +178,7 @@ mod tests {
     };
 
     fn found(headers: &[(&str, &[u8])]) -> Found {
-        find(&ALL(), SecretRule::Required, &headers.iter().copied().collect())
+        find(&ALL(), SecretRule::Required, &headers.iter().copied().collect()).0
     }
 
     fn credentials(id: &str, secret: &str) -> Found {
@@ -206,6 +216,33 @@ mod tests {
             &[(":path", b"/?client_id=a&client_secret=b&client%5fid=a")],
         ] {
             assert_eq!(found(headers), Found::Malformed(Malformed::Duplicated), "{headers:?}");
+        }
+    }
+
+    #[test]
+    fn takes_a_header_in_another_spelling_for_the_same() {
+        for other in ["client-id", "client.id", "client~id", "client!id"] {
+            let alone = [(other, &b"acme"[..]), ("client_secret", b"s3")];
+            assert_eq!(found(&alone), credentials("acme", "s3"), "{other}");
+            let beside = [&alone[..], &[("client_id", b"acme")]].concat();
+            assert_eq!(found(&beside), Found::Malformed(Malformed::Duplicated), "{other}");
+        }
+        let secrets = [("client_id", &b"acme"[..]), ("client_secret", b"s3"), ("client-secret", b"s3")];
+        assert_eq!(found(&secrets), Found::Malformed(Malformed::Duplicated));
+    }
+
+    #[test]
+    fn names_the_origin_that_decides() {
+        let origins = ALL();
+        for (headers, expected) in [
+            (&[("authorization", "Basic ?"), ("client_id", "a")][..], Some(0)),
+            (&[("client-secret", "a"), (":path", "/?client_id=a")], Some(1)),
+            (&[("authorization", "Bearer a"), (":path", "/?client_id=a")], Some(2)),
+            (&[(":path", "/")], None),
+        ] {
+            let headers = headers.iter().copied().collect();
+            let (_, origin) = find(&origins, SecretRule::Required, &headers);
+            assert_eq!(origin, expected.map(|at: usize| &origins[at]), "{headers:?}");
         }
     }
 
@@ -260,7 +297,7 @@ mod tests {
     fn is_content_with_an_identifier_where_the_secret_is_optional() {
         let headers: HeaderList = [("client_id", "a")].into_iter().collect();
         let expected = Found::Credentials(Credentials { id: "a".into(), secret: None });
-        assert_eq!(find(&ALL(), SecretRule::Optional, &headers), expected);
+        assert_eq!(find(&ALL(), SecretRule::Optional, &headers).0, expected);
     }
 
     #[test]

@@ -203,6 +203,105 @@ fn keeps_credentials_for_the_upstream_if_told_to() {
     assert_eq!(upstream(&worker, id, "client_secret").as_deref(), Some("s3"));
 }
 
+/// The separators of a token (RFC 9110, section 5.6.2): some reader takes each for an underscore.
+const SEPARATORS: &str = "!#$%&'*+-.^_`|~";
+
+/// An upstream might read what nobody has checked.
+#[test]
+fn a_credential_in_another_spelling_is_the_same_credential() {
+    for credentials in ["remove", "keep"] {
+        let mut worker = worker(&with(per_request(), json!({"upstream_credentials": credentials})));
+        for separator in SEPARATORS.chars() {
+            let (other_id, other_secret) =
+                (format!("client{separator}id"), format!("client{separator}secret"));
+            let alone = [(":path", "/"), (&other_id, "acme"), (&other_secret, "s3")];
+            let id = worker.request(alone);
+            if separator == SEPARATORS.chars().next().unwrap() {
+                let token = worker.pending_call().token;
+                worker.answer(token, 200, &[], b"");
+            }
+            assert_admitted(&worker, id);
+            let kept = (credentials == "keep").then(|| "acme".to_owned());
+            assert_eq!(upstream(&worker, id, &other_id), kept, "{credentials} {other_id}");
+            assert_eq!(upstream(&worker, id, "x-portcullis-client-id").as_deref(), Some("acme"));
+            if separator == '_' {
+                continue;
+            }
+            for (name, value) in [("client_id", "globex"), ("client_secret", "s4"), ("client_id", "acme")] {
+                let id = worker.request([&alone[..], &[(name, value)]].concat());
+                assert_eq!(worker.reply(id).status, 400, "{credentials} {other_id} {name}");
+            }
+        }
+    }
+}
+
+/// Two identities for two readers, one of which nobody has checked.
+#[test]
+fn keeps_the_credentials_that_decide_and_no_others() {
+    const BASIC: (&str, &str) = ("authorization", "Basic YWNtZTpzMw==");
+    const QUERY: &str = "/?a=1&client_id=acme&client_secret=s3";
+    for (sent, expected) in [
+        (
+            &[(":path", QUERY), BASIC, ("client_id", "globex"), ("client.secret", "x")][..],
+            &[(":path", "/?a=1"), BASIC][..],
+        ),
+        (
+            &[
+                (":path", QUERY),
+                ("client-id", "acme"),
+                ("client_secret", "s3"),
+                ("authorization", "Bearer t"),
+            ],
+            &[
+                (":path", "/?a=1"),
+                ("client-id", "acme"),
+                ("client_secret", "s3"),
+                ("authorization", "Bearer t"),
+            ],
+        ),
+        (&[(":path", QUERY)], &[(":path", QUERY)]),
+    ] {
+        let mut worker = worker(&with(per_request(), json!({"upstream_credentials": "keep"})));
+        let id = worker.request(sent.iter().copied());
+        let token = worker.pending_call().token;
+        worker.answer(token, 200, &[], b"");
+        let headers = worker.host.upstream_headers(id);
+        let text = |bytes: &[u8]| String::from_utf8(bytes.to_vec()).unwrap();
+        let fields = headers.iter().map(|(name, value)| (text(name), text(value)));
+        let mut fields: Vec<_> = fields.filter(|(name, _)| !name.starts_with("x-portcullis-")).collect();
+        let mut expected: Vec<_> =
+            expected.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        fields.sort();
+        expected.sort();
+        assert_eq!(fields, expected, "{sent:?}");
+    }
+}
+
+/// One origin may have a name in common with another.
+#[test]
+fn keeps_what_decides_whichever_other_origin_names_it_too() {
+    let origins = json!([
+        {"headers": {"id": "x-id", "secret": "x-secret"}},
+        {"headers": {"id": "x_id", "secret": "x-key"}},
+        {"query": {"id": "id", "secret": "secret"}},
+        {"query": {"id": "id", "secret": "key"}},
+    ]);
+    let config = with(per_request(), json!({"upstream_credentials": "keep", "credentials": origins}));
+    let mut worker = worker(&config);
+    let sent = [(":path", "/?id=b&key=k"), ("x-id", "acme"), ("x-secret", "s3"), ("x-key", "other")];
+    let id = worker.request(sent);
+    let token = worker.pending_call().token;
+    worker.answer(token, 200, &[], b"");
+    for (name, expected) in
+        [("x-id", Some("acme")), ("x-secret", Some("s3")), ("x-key", None), (":path", Some("/"))]
+    {
+        assert_eq!(upstream(&worker, id, name).as_deref(), expected, "{name}");
+    }
+    let id = worker.request([(":path", "/?id=acme&key=k&secret=s3")]);
+    assert_admitted(&worker, id);
+    assert_eq!(upstream(&worker, id, ":path").as_deref(), Some("/?id=acme&secret=s3"));
+}
+
 #[test]
 fn strips_suite_headers_of_every_spelling_on_every_way_through() {
     let spoofed = [
@@ -211,6 +310,8 @@ fn strips_suite_headers_of_every_spelling_on_every_way_through() {
         ("x-portcullis-unverified", "no"),
         ("x_portcullis_client_tier", "gold"),
         ("x-portcullis_route", "a"),
+        ("x.portcullis.client.id", "root"),
+        ("x~portcullis!client'tier", "gold"),
     ];
     let mut worker = worker(&with(
         per_request(),
@@ -234,7 +335,7 @@ fn strips_suite_headers_of_every_spelling_on_every_way_through() {
         let suite: Vec<_> = headers
             .iter()
             .map(|(name, value)| (std::str::from_utf8(name).unwrap(), std::str::from_utf8(value).unwrap()))
-            .filter(|(name, _)| name.replace('_', "-").starts_with("x-portcullis"))
+            .filter(|(name, _)| name.contains("portcullis"))
             .collect();
         assert_eq!(suite, expected);
     }
@@ -374,6 +475,14 @@ fn refuses_configurations_by_naming_the_field_and_never_its_value() {
         (
             json!({"credentials": [{"headers": {"id": "x-portcullis-id"}}]}),
             "credentials[0].id: must be a header name",
+        ),
+        (
+            json!({"credentials": [{"headers": {"id": "content_length"}}]}),
+            "credentials[0].id: must not be a header that means something else",
+        ),
+        (
+            json!({"credentials": [{"headers": {"id": "a-b", "secret": "a.b"}}]}),
+            "credentials[0].secret: must be another name than id",
         ),
         (
             json!({"credentials": [{"headers": {"id": "A", "secret": "a"}}]}),
