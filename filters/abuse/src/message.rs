@@ -42,8 +42,17 @@ impl Message {
         String::from_utf8_lossy(&self.target).into_owned()
     }
 
-    /// The fields of the head that an upstream could take for the suite's own, if it takes `_` for `-` and does not tell
-    /// upper from lower case: names in lower case with hyphens, in the order of their names.
+    /// The values of every field of the head and of the trailer section that some reader takes for one called `name`.
+    pub fn all_spellings(&self, name: &str) -> Vec<&[u8]> {
+        let fields = self.fields.iter().chain(&self.trailers);
+        fields
+            .filter(|field| folded(&field.0) == folded(name.as_bytes()))
+            .map(|(_, value)| &value[..])
+            .collect()
+    }
+
+    /// The fields of the head that some reader takes for the suite's own: names in lower case with hyphens for all that is
+    /// neither a letter nor a digit, as lighttpd's CGI folds them most of all, in the order of their names.
     pub fn of_the_suite(&self) -> Vec<(String, String)> {
         suite_fields(&self.fields)
     }
@@ -70,11 +79,16 @@ fn of<'a>(fields: &'a [(Vec<u8>, Vec<u8>)], name: &str) -> Vec<&'a [u8]> {
     fields.iter().filter(is_named).map(|(_, value)| value.as_slice()).collect()
 }
 
+fn folded(name: &[u8]) -> String {
+    let letter =
+        |byte: &u8| if byte.is_ascii_alphanumeric() { byte.to_ascii_lowercase().into() } else { '-' };
+    name.iter().map(letter).collect()
+}
+
 fn suite_fields(fields: &[(Vec<u8>, Vec<u8>)]) -> Vec<(String, String)> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let mut found: Vec<_> = fields
         .iter()
-        .map(|(name, value)| (text(name).to_lowercase().replace('_', "-"), text(value)))
+        .map(|(name, value)| (folded(name), String::from_utf8_lossy(value).into_owned()))
         .filter(|(name, _)| name.starts_with("x-portcullis-"))
         .collect();
     found.sort();

@@ -4,7 +4,7 @@ use portcullis_abuse::policies::{
     GOOD, WRONG, access_log, client_id, client_id_with, content_router, everything, rate_limit,
 };
 use portcullis_abuse::{Gateway, Message};
-use portcullis_testkit::envoy::{Body, Fields, Http, WasmPlugin, h1, http_reply};
+use portcullis_testkit::envoy::{Body, EnvoyConfig, Fields, Http, WasmPlugin, h1, h2, http_reply};
 use serde_json::json;
 
 /// What no client may say of itself, in the spellings that some upstream takes for the same.
@@ -17,6 +17,8 @@ const FORGED: Fields = &[
     ("x-portcullis-client-name", b"forged"),
     ("x-portcullis-route", b"forged"),
     ("x_portcullis-route", b"forged"),
+    ("x.portcullis.client.id", b"forged"),
+    ("x~portcullis!client'tier", b"forged"),
     ("x-portcullis-unverified", b"forged"),
     ("x-portcullis-", b"forged"),
     ("x-portcullis-of-some-later-version", b"forged"),
@@ -113,6 +115,128 @@ fn forged_headers_never_pass_with_a_body_or_its_trailers() {
         }
     }
     gateway.assert_sound();
+}
+
+/// The names that upstreams believe, and by which Envoy finds the route.
+const BELIEVED: [&str; 5] = [
+    "x-portcullis-client-id",
+    "x-portcullis-client-name",
+    "x-portcullis-client-tier",
+    "x-portcullis-unverified",
+    "x-portcullis-route",
+];
+
+/// All bytes of a token that are neither letters nor digits (RFC 9110, section 5.6.2).
+const SEPARATORS: &[u8] = b"!#$%&'*+-.^_`|~";
+
+/// The name with each separator in each place of a hyphen, and in all of them.
+fn spellings(name: &str) -> Vec<String> {
+    let places: Vec<_> = name.match_indices('-').map(|(at, _)| vec![at]).collect();
+    let all = places.concat();
+    let spelled = |(places, separator): (&Vec<usize>, &u8)| {
+        let mut name = name.as_bytes().to_vec();
+        places.iter().for_each(|at| name[*at] = *separator);
+        String::from_utf8(name).unwrap()
+    };
+    let mut names: Vec<_> = places
+        .iter()
+        .chain([&all])
+        .flat_map(|places| SEPARATORS.iter().map(move |separator| spelled((places, separator))))
+        .collect();
+    names.sort();
+    names.dedup();
+    names
+}
+
+/// PHP takes `.` for `_`, and lighttpd's CGI every byte that is neither a letter nor a digit.
+#[test]
+fn no_spelling_of_a_believed_name_passes_in_headers_or_trailers() {
+    let outage =
+        json!({"on_outage": "open", "auth": {"per-request": {"cluster": "nobody-knows", "retries": 0}}});
+    let decided = Gateway::start(&everything());
+    let open = Gateway::start(&[client_id_with(outage)]);
+    let preflight: Fields = &[("origin", b"https://a.test"), ("access-control-request-method", b"PUT")];
+    for (gateway, method, path, more, told) in [
+        (&decided, "POST", "/?to=abc", &GOOD[..], &[ADMITTED[0], ADMITTED[1], ("route", "asked")][..]),
+        (&decided, "POST", "/public?to=abc", &[], &[("route", "asked")]),
+        (&decided, "OPTIONS", "/?to=abc", preflight, &[("route", "asked")]),
+        (&open, "POST", "/", &GOOD, &[("unverified", "auth-unreachable")]),
+    ] {
+        let told: Vec<_> =
+            told.iter().map(|(name, value)| (format!("x-portcullis-{name}"), (*value).to_owned())).collect();
+        for (http, name) in Http::BOTH.into_iter().flat_map(|http| BELIEVED.map(|name| (http, name))) {
+            let names = spellings(name);
+            let forged: Vec<_> = names.iter().map(|name| (&name[..], &b"forged"[..])).collect();
+            let headers = [&forged[..], more].concat();
+            let mut request = http.begin(gateway.addr(), method, path, &headers, Body::Chunked);
+            request.send(b"anything").unwrap();
+            request.end(&forged).unwrap();
+            assert_eq!(request.response().unwrap().status, 200, "{http:?} {path} {name}");
+            let message = gateway.upstream.take_one();
+            assert_eq!(message.of_the_suite(), told, "{http:?} {path} {name}");
+            assert_eq!(message.trailers_of_the_suite(), [], "{http:?} {path} {name}");
+        }
+    }
+    decided.assert_sound();
+}
+
+/// An upstream that takes another spelling for the credentials must not find there what nobody has checked.
+#[test]
+fn no_spelling_of_a_credential_passes_unchecked() {
+    for setting in ["remove", "keep"] {
+        let gateway = Gateway::start(&[client_id_with(json!({"upstream_credentials": setting}))]);
+        let kept = |value: &'static [u8]| if setting == "keep" { vec![value] } else { vec![] };
+        for (http, separator) in
+            Http::BOTH.into_iter().flat_map(|http| SEPARATORS.iter().map(move |it| (http, it)))
+        {
+            let separator = char::from(*separator);
+            let (id, secret) = (format!("client{separator}id"), format!("client{separator}secret"));
+            let alone: Fields = &[(&id, b"acme"), (&secret, b"s3cret")];
+            let mut request = http.begin(gateway.addr(), "POST", "/", alone, Body::Chunked);
+            request.send(b"anything").unwrap();
+            request.end(&[(&id, b"forged"), (&secret, b"forged")]).unwrap();
+            assert_eq!(request.response().unwrap().status, 200, "{http:?} {id}");
+            let message = gateway.upstream.take_one();
+            assert_eq!(message.all_spellings("client_id"), kept(b"acme"), "{http:?} {id} {message:?}");
+            assert_eq!(message.all_spellings("client_secret"), kept(b"s3cret"), "{http:?} {id} {message:?}");
+            if separator != '_' {
+                for beside in [("client_id", &b"globex"[..]), ("client_secret", b"other")] {
+                    let headers = [alone, &[beside]].concat();
+                    assert_eq!(
+                        http.get(gateway.addr(), "/", &headers).status,
+                        400,
+                        "{http:?} {id} {beside:?}"
+                    );
+                }
+            }
+        }
+        assert_eq!(gateway.upstream.take(), [], "{setting}");
+        gateway.assert_sound();
+    }
+}
+
+/// A rule about a header holds whichever spelling of it the upstream reads.
+#[test]
+fn no_spelling_of_a_header_evades_a_rule() {
+    let is_admin =
+        |values: &str| json!({"header": {"name": "x-role", "value": {"exact": "admin"}, "values": values}});
+    let is_user = json!({"header": {"name": "x-role", "value": {"exact": "user"}}});
+    let router = json!({"content-router": {
+        "rules": [
+            {"when": is_admin("any"), "then": {"reply": {"status": 403}}},
+            {"when": is_user, "then": {"route": "user"}},
+        ],
+        "default": {"reply": {"status": 404}},
+    }});
+    let gateway = Gateway::start(&[router]);
+    for (http, other) in
+        Http::BOTH.into_iter().flat_map(|http| spellings("x-role").into_iter().map(move |it| (http, it)))
+    {
+        for (beside, status) in [(&b"admin"[..], 403), (b"other", 404), (b"user", 200)] {
+            let headers: Fields = &[("x-role", b"user"), (&other, beside)];
+            assert_eq!(http.get(gateway.addr(), "/", headers).status, status, "{http:?} {other} {beside:?}");
+        }
+    }
 }
 
 /// Nobody gets by a forged header what the configuration gives by a real one: neither a quota, nor a route, nor a line.
@@ -235,15 +359,8 @@ fn the_client_learns_of_its_quota_from_the_policy() {
 /// WebSocket and CONNECT: what passes is a request with the policy's headers, and then a tunnel.
 #[test]
 fn upgrades_carry_no_forged_headers() {
-    let gateway = Gateway::start_with(&everything(), |config| {
-        config.merge_connection_manager(json!({"upgrade_configs": [{"upgrade_type": "websocket"}]}))
-    });
-    gateway.upstream.reply_with(|message| {
-        if message.all("upgrade").is_empty() {
-            return http_reply(200, &[], b"");
-        }
-        b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".to_vec()
-    });
+    let gateway = Gateway::start_with(&everything(), allowing_websocket);
+    take_up_upgrades(&gateway);
     let upgrade: Fields = &[("connection", b"upgrade"), ("upgrade", b"websocket")];
     for (path, more, told) in [("/", &GOOD[..], &ADMITTED[..]), ("/public", &[], &[("route", "other")])] {
         let mut connection = h1::Connection::open(gateway.addr());
@@ -256,6 +373,98 @@ fn upgrades_carry_no_forged_headers() {
     assert_eq!(connection.read_response().unwrap().status, 401);
     assert_eq!(gateway.upstream.take(), []);
     gateway.assert_sound();
+}
+
+/// Allows upgrades to WebSocket, over both versions of HTTP.
+fn allowing_websocket(config: EnvoyConfig) -> EnvoyConfig {
+    config.merge_connection_manager(json!({
+        "upgrade_configs": [{"upgrade_type": "websocket"}],
+        "http2_protocol_options": {"allow_connect": true},
+    }))
+}
+
+/// Answers an upgrade by taking it up.
+fn take_up_upgrades(gateway: &Gateway) {
+    gateway.upstream.reply_with(|message| {
+        if message.all("upgrade").is_empty() {
+            return http_reply(200, &[], b"");
+        }
+        b"HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n".to_vec()
+    });
+}
+
+/// A proxy behind Envoy removes every header that `connection` names (RFC 9110, section 7.6.1).
+#[test]
+fn connection_takes_away_nothing_that_policies_set() {
+    let outage =
+        json!({"on_outage": "open", "auth": {"per-request": {"cluster": "nobody-knows", "retries": 0}}});
+    let decided = Gateway::start_with(&everything(), allowing_websocket);
+    let open = Gateway::start_with(&[client_id_with(outage)], allowing_websocket);
+    for (gateway, told) in [(&decided, &ADMITTED[..]), (&open, &[("unverified", "auth-unreachable")])] {
+        take_up_upgrades(gateway);
+        let told: Vec<_> =
+            told.iter().map(|(name, value)| (format!("x-portcullis-{name}"), (*value).to_owned())).collect();
+        for connection in [
+            &["upgrade, x-portcullis-client-id, x-portcullis-unverified"][..],
+            &["x-portcullis-client-id,UPGRADE"],
+            &["Upgrade\t , te,\tX_Portcullis_Client-Id ,keep-alive"],
+            &["upgrade", "x-portcullis-client-id"],
+            &["x-portcullis-client-tier", "Upgrade", "close, x-portcullis-route"],
+            &["upgrade, http2-settings"],
+            &["Upgrade"],
+        ] {
+            let mut fields: Vec<_> =
+                connection.iter().map(|value| ("Connection", value.as_bytes())).collect();
+            fields.extend(GOOD);
+            fields.extend([
+                ("Upgrade", &b"websocket"[..]),
+                ("Proxy-Connection", b"x-portcullis-client-id"),
+                ("Keep-Alive", b"x-portcullis-client-id"),
+            ]);
+            let mut client = h1::Connection::open(gateway.addr());
+            client.send("GET", "/", &fields, b"").unwrap();
+            assert_eq!(client.read_response().unwrap().status, 101, "{connection:?}");
+            let message = gateway.upstream.take_one();
+            assert_eq!(message.of_the_suite(), told, "{connection:?}");
+            let options: Vec<_> =
+                message.all("connection").iter().map(|it| it.to_ascii_lowercase()).collect();
+            assert_eq!(options, [b"upgrade"], "{connection:?}");
+            for name in ["proxy-connection", "keep-alive"] {
+                assert!(message.all(name).is_empty(), "{connection:?} {message:?}");
+            }
+        }
+        let client = h2::Connection::open(gateway.addr());
+        let asked = client.begin_upgrade("websocket", "/", &GOOD).unwrap();
+        assert_eq!(asked.upgrade_response().unwrap().status, 200);
+        let message = gateway.upstream.take_one();
+        assert_eq!((message.of_the_suite(), message.all("connection")), (told, vec![&b"upgrade"[..]]));
+    }
+    decided.assert_no_failures();
+}
+
+/// Envoy treats these fields itself where no upgrade is asked for, before any policy sets a header.
+#[test]
+fn envoy_passes_on_no_field_of_the_connection() {
+    let gateway = Gateway::start(&everything());
+    let told = ADMITTED.map(|(name, value)| (format!("x-portcullis-{name}"), value.to_owned()));
+    for connection in ["x-portcullis-client-id", "close, x-portcullis-client-id", "te, x-own", "upgrade"] {
+        let hop: Fields = &[
+            ("connection", connection.as_bytes()),
+            ("proxy-connection", b"x-portcullis-client-id"),
+            ("keep-alive", b"x-portcullis-client-id"),
+            ("te", b"trailers, x-portcullis-client-id"),
+        ];
+        let response = h1::request(gateway.addr(), "GET", "/", &[&GOOD[..], hop].concat(), b"");
+        assert_eq!(response.status, 200, "{connection}");
+        let message = gateway.upstream.take_one();
+        assert_eq!(message.of_the_suite(), told, "{connection}");
+        for (name, left) in
+            [("connection", &[][..]), ("proxy-connection", &[]), ("keep-alive", &[]), ("te", &[b"trailers"])]
+        {
+            assert_eq!(message.all(name), left, "{connection} {name} {message:?}");
+        }
+    }
+    gateway.assert_no_failures();
 }
 
 /// An outage that lets requests pass marks them; nobody can mark another way, or take the mark away.
