@@ -14,6 +14,7 @@ pub mod host;
 pub mod json;
 pub mod metrics;
 pub mod percent;
+pub mod printable;
 pub mod protobuf;
 pub mod protobuf_struct;
 pub mod reply;
@@ -36,7 +37,7 @@ mod slot;
 
 pub use catalogue::Catalogue;
 pub use chain::Chain;
-pub use complaint::Complaint;
+pub use complaint::{Complaint, Trouble};
 pub use config::ConfigError;
 pub use engine::{Engine, Next};
 pub use exchange::{Exchange, ExchangeId, Identity, Outcome, QuotaLeft, Verdict, Worker};

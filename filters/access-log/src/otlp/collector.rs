@@ -23,26 +23,12 @@ pub(crate) struct Collector {
     backoff_until: MonotonicTime,
     /// When the pause ends that the collector asked for.
     asked_until: MonotonicTime,
-    health: Health,
 }
 
 /// A stretch of time between two failures that counted. A request belongs to the one in which it was sent: one that was
 /// sent before a failure and fails after it tells nothing that is not known already.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Epoch(u64);
-
-/// What the collector did last, so that the log tells of changes only.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Health {
-    /// Nothing yet.
-    Unknown,
-    /// It took records.
-    Takes,
-    /// It could not take any.
-    Fails,
-    /// It would not take them.
-    Refuses,
-}
 
 impl Collector {
     pub(crate) fn new(initial: Duration, max: Duration) -> Self {
@@ -53,7 +39,6 @@ impl Collector {
             epoch: Epoch(0),
             backoff_until: MonotonicTime::from_nanos(0),
             asked_until: MonotonicTime::from_nanos(0),
-            health: Health::Unknown,
         }
     }
 
@@ -100,12 +85,6 @@ impl Collector {
         if let Some(retry_after) = retry_after {
             self.asked_until = self.asked_until.max(now.after(retry_after.min(MAX_RETRY_AFTER)));
         }
-    }
-
-    /// Sets its health. Gives the health that it had before, if that was another.
-    pub(crate) fn change_health(&mut self, health: Health) -> Option<Health> {
-        let before = core::mem::replace(&mut self.health, health);
-        (before != health).then_some(before)
     }
 }
 

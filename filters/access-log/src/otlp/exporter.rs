@@ -7,11 +7,11 @@ use std::collections::VecDeque;
 
 use portcullis_policy::host::{Host, Level};
 use portcullis_policy::time::MonotonicTime;
-use portcullis_policy::{CallOutReply, ConfigError, HostError, Worker};
+use portcullis_policy::{CallOutReply, ConfigError, HostError, Trouble, Worker};
 
 use super::answer::{Answer, ResponseBody};
 use super::batch::{Attempt, Batch, Sent};
-use super::collector::{Collector, Epoch, Health, jitter};
+use super::collector::{Collector, Epoch, jitter};
 use super::config::OtlpConfig;
 use super::destination::Destination;
 use super::encode::{self, Fit, Limits};
@@ -49,6 +49,10 @@ pub struct Exporter {
     /// Requests under way or to be sent again, the oldest first.
     batches: VecDeque<Batch>,
     collector: Collector,
+    /// It takes no records now.
+    failing: Trouble,
+    /// It takes some of them never.
+    refusing: Trouble,
     metrics: Metrics,
     /// What the clock said last.
     clock: MonotonicTime,
@@ -80,6 +84,8 @@ impl Exporter {
             queue: Queue::new(bytes(config.max_queue), bytes(config.max_queue_bytes)),
             batches: VecDeque::new(),
             collector: Collector::new(ms(config.retry.initial_ms), ms(config.retry.max_ms)),
+            failing: Trouble::default(),
+            refusing: Trouble::default(),
             metrics: Metrics::default(),
             clock: MonotonicTime::default(),
             flush_at: MonotonicTime::default(),
@@ -183,13 +189,11 @@ impl Exporter {
                 let records = self.end_batch(at);
                 self.metrics.dropped_refused.add(host, count(records));
                 self.collector.answered();
-                if self.collector.change_health(Health::Refuses).is_some() {
-                    let cluster = &self.config.cluster;
-                    let line = format!(
-                        "access-log: the collector {cluster} refuses records with status {status}; they are dropped"
-                    );
-                    host.log(Level::Error, &line);
-                }
+                let cluster = &self.config.cluster;
+                let line = format!(
+                    "access-log: the collector {cluster} refuses records with status {status}; they are dropped"
+                );
+                self.refusing.lasts(Level::Error, &line, host);
             }
         }
         self.advance(host);
@@ -292,7 +296,8 @@ impl Exporter {
             self.metrics.strange_answers.increment(host);
         }
         self.collector.answered();
-        if let Some(Health::Fails | Health::Refuses) = self.collector.change_health(Health::Takes) {
+        let (failed, refused) = (self.failing.is_over(), self.refusing.is_over());
+        if failed || refused {
             let cluster = &self.config.cluster;
             host.log(Level::Info, &format!("access-log: the collector {cluster} takes records again"));
         }
@@ -307,14 +312,12 @@ impl Exporter {
     ) {
         self.metrics.failed.increment(host);
         self.collector.failed(self.clock, sent_in, pause, jitter(self.clock));
-        if self.collector.change_health(Health::Fails).is_some() {
-            let cluster = &self.config.cluster;
-            let what = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
-            let line = format!(
-                "access-log: the collector {cluster} takes no records now ({what}); they are kept while there is room"
-            );
-            host.log(Level::Warn, &line);
-        }
+        let cluster = &self.config.cluster;
+        let what = status.map_or_else(|| "no answer".to_owned(), |status| format!("status {status}"));
+        let line = format!(
+            "access-log: the collector {cluster} takes no records now ({what}); they are kept while there is room"
+        );
+        self.failing.lasts(Level::Warn, &line, host);
     }
 
     /// Forgets a batch, whatever has become of it. Gives how many records it had.

@@ -1,5 +1,7 @@
 //! What is sent, and what each kind of answer does to it.
 
+use std::time::Duration;
+
 use portcullis_access_log::otlp::OtlpConfig;
 use portcullis_policy::HeaderList;
 use portcullis_policy::host::{CallToken, Clock, Level};
@@ -272,6 +274,23 @@ fn the_log_tells_of_changes_only_and_of_no_secret() {
             "access-log: the collector collector takes records again",
         ]
     );
+}
+
+/// The collector decides how often it changes its mind, and not how much is logged.
+#[test]
+fn a_collector_that_comes_and_goes_does_not_flood_the_log() {
+    let mut bench = Bench::start(config());
+    let mut waited = Duration::ZERO;
+    for status in [503, 200, 400, 200].repeat(25) {
+        bench.log(["a"]);
+        if bench.worker.pending_calls().is_empty() {
+            waited += bench.wait_for_request().1;
+        }
+        bench.answer(status);
+    }
+    let minutes = usize::try_from(waited.as_secs()).unwrap() / 60;
+    let lines = bench.worker.log_lines(Level::Info);
+    assert!(lines.len() <= 4 * (minutes + 1), "{minutes} minutes: {lines:#?}");
 }
 
 #[test]

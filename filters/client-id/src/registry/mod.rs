@@ -9,7 +9,7 @@ use std::time::Duration;
 use portcullis_policy::call_out::{NotSent, says_overload};
 use portcullis_policy::host::{CallOut, CallToken, Level};
 use portcullis_policy::time::Timestamp;
-use portcullis_policy::{CallOutReply, Complaint, Exchange, ExchangeId, Worker};
+use portcullis_policy::{CallOutReply, Exchange, ExchangeId, Trouble, Worker, printable};
 
 pub use document::{ClientEntry, ClientList, Document, SecretEntry};
 use loader::{ListLimits, Loader, Portion, Progress};
@@ -44,8 +44,8 @@ pub(crate) struct Registry {
     etag: Option<Vec<u8>>,
     poll: Poll,
     retry_in: Duration,
-    health: Health,
-    complaint: Complaint,
+    /// No list can be had.
+    trouble: Trouble,
     /// Whether the last request for the list failed because too many call-outs were under way.
     overloaded: bool,
     /// Exchanges that are held for the first list, with what they gave and until when.
@@ -67,14 +67,6 @@ struct Arrived {
     etag: Option<Vec<u8>>,
     /// When it came.
     at: Timestamp,
-}
-
-/// Whether the last request for the list succeeded, so that the log tells of changes only.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Health {
-    Unknown,
-    Good,
-    Bad,
 }
 
 struct Held {
@@ -101,7 +93,7 @@ impl Registry {
             etag: None,
             poll: Poll::Due(Timestamp::from_nanos(0)),
             retry_in: FIRST_RETRY,
-            health: Health::Unknown,
+            trouble: Trouble::default(),
             held: BTreeMap::new(),
         }
     }
@@ -303,10 +295,9 @@ impl Registry {
 
     /// The service said at this time what is in force now.
     fn succeeded(&mut self, at: Timestamp, now: Timestamp, worker: &Worker<'_>) {
-        if self.health == Health::Bad {
+        if self.trouble.is_over() {
             worker.host().log(Level::Info, "client-id: the list of clients can be had again");
         }
-        self.health = Health::Good;
         self.overloaded = false;
         self.confirmed = at;
         self.retry_in = FIRST_RETRY;
@@ -315,15 +306,12 @@ impl Registry {
 
     fn failed(&mut self, problem: &str, now: Timestamp, worker: &Worker<'_>, metrics: &Metrics) {
         metrics.registry_failed.increment(worker.host());
-        if self.health != Health::Bad {
-            let consequence = match &self.list {
-                Some(list) => format!("the last list, of {} clients, stays in force", list.len()),
-                None => "there is none yet".to_owned(),
-            };
-            let line = format!("client-id: no new list of clients: {problem}; {consequence}");
-            self.complaint.say(Level::Warn, &line, worker.host());
-        }
-        self.health = Health::Bad;
+        let consequence = match &self.list {
+            Some(list) => format!("the last list, of {} clients, stays in force", list.len()),
+            None => "there is none yet".to_owned(),
+        };
+        let line = format!("client-id: no new list of clients: {problem}; {consequence}");
+        self.trouble.lasts(Level::Warn, &line, worker.host());
         let pause = self.retry_in.min(self.interval);
         self.poll = Poll::Due(now.after(pause));
         self.retry_in = pause.saturating_mul(2);
@@ -347,7 +335,7 @@ impl core::fmt::Display for Problem {
         match self {
             Self::Reset => f.write_str("the connection failed"),
             Self::Overload => f.write_str("too many call-outs are under way"),
-            Self::Status(status) => write!(f, "the answer's status is {status:?}"),
+            Self::Status(status) => write!(f, "the answer's status is \"{}\"", printable::name(status)),
             Self::Refused(reason) => write!(f, "the list is refused: {reason}"),
         }
     }

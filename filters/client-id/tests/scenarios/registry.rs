@@ -226,6 +226,41 @@ fn keeps_enforcing_the_last_list_whatever_becomes_of_the_service() {
     }
 }
 
+/// Whoever serves the list decides what its members are called and how often it changes, and on nothing else of the log.
+#[test]
+fn hostile_lists_neither_forge_the_log_nor_flood_it() {
+    let forged = "\n[2026-01-31 08:15:30][info][wasm] {\"client_id\":\"forged\"}\u{1b}[2J";
+    let hostile = [
+        json!({"version": 1, "clients": [{"id": "acme", forged: 1}]}),
+        json!({"version": 1, "clients": [], "x".repeat(2_000_000): 1}),
+    ];
+    let changes = json!({"auth": {"registry": {"interval_ms": 100, "max_bytes": 4 << 20}}});
+    let mut worker = worker(&with(config(), changes));
+    for at in 0..100 {
+        let document = match at % 4 {
+            0 => hostile[0].to_string().into_bytes(),
+            2 => hostile[1].to_string().into_bytes(),
+            _ => list("s"),
+        };
+        await_question(&mut worker);
+        serve(&mut worker, 200, "", &document);
+    }
+    let warnings = worker.log_lines(Level::Warn);
+    let warnings: Vec<_> = warnings.iter().filter(|line| !line.starts_with("client-id: took over")).collect();
+    for line in &warnings {
+        assert!(line.len() < 500 && !line.contains(char::is_control) && !line.contains('{'), "{line}");
+        assert!(line.contains("unknown field"), "{line}");
+    }
+    assert!(!warnings.is_empty() && warnings.len() <= 2, "{warnings:?}");
+    // It is news again when it lasts.
+    worker.advance(Duration::from_secs(61));
+    for _ in 0..2 {
+        await_question(&mut worker);
+        serve(&mut worker, 200, "", &hostile[1].to_string().into_bytes());
+    }
+    assert_eq!(worker.log_lines(Level::Warn).len(), warnings.len() + 1);
+}
+
 #[test]
 fn tells_the_log_of_lists_and_not_of_answers_that_nothing_has_changed() {
     let mut worker = worker_with_list();

@@ -1,16 +1,26 @@
 //! Reading configuration, and saying what is wrong with it.
 
 mod place;
+mod unique;
 
 use core::fmt;
 use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
+use crate::printable::{self, Printable};
 use crate::protobuf_struct;
+
+use unique::Unique;
+
+/// How many bytes of a path, and of what is said of it, a message shows.
+const MAX_SHOWN: usize = 1024;
 
 /// Why a configuration is refused: which field, what is wrong, and what would be right. It never shows the
 /// field's value, which may be a secret.
+///
+/// A document may come from somebody whom nobody trusts with a log, and has names of its own. Shown, an error is one line
+/// of bounded length, whatever the document calls its members.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ConfigError {
     path: String,
@@ -44,10 +54,11 @@ impl ConfigError {
 
 impl fmt::Display for ConfigError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let problem = Printable::new(&self.problem, MAX_SHOWN);
         if self.path.is_empty() {
-            f.write_str(&self.problem)
+            problem.fmt(f)
         } else {
-            write!(f, "{}: {}", self.path, self.problem)
+            write!(f, "{}: {problem}", Printable::new(&self.path, MAX_SHOWN))
         }
     }
 }
@@ -55,7 +66,7 @@ impl fmt::Display for ConfigError {
 impl std::error::Error for ConfigError {}
 
 /// Reads a JSON document, as text or as a serialized `google.protobuf.Struct`. Nothing at all counts as `{}`, which is what
-/// a host gives when the operator wrote no configuration.
+/// a host gives when the operator wrote no configuration. No object in it, at any depth, may have two members of one name.
 ///
 /// # Errors
 /// The first thing that is wrong, with its place.
@@ -69,7 +80,10 @@ pub fn parse<T: DeserializeOwned>(document: &[u8]) -> Result<T, ConfigError> {
             None => return Err(ConfigError::new("", "must be a JSON object, or a google.protobuf.Struct")),
         },
     };
-    parse_value(&document)
+    let parsed = parse_value(&document)?;
+    // A structure finds its own members twice; a map, and what is read later, does not.
+    parse_value::<Unique>(&document)?;
+    Ok(parsed)
 }
 
 /// Reads a JSON value of any kind, and JSON only: what an operator has not written.
@@ -127,7 +141,20 @@ fn without_value(message: &str) -> String {
             _ => format!("expected {expected}"),
         };
     }
-    message.to_owned()
+    with_short_name(message)
+}
+
+/// serde's message "unknown field `a`, expected ...", with the name as it may be shown.
+fn with_short_name(message: &str) -> String {
+    const BEGINNING: &str = "unknown field `";
+    let shown = message.strip_prefix(BEGINNING).and_then(|rest| {
+        // The name comes first, and may have the like in it: the last one is serde's.
+        let end =
+            ["`, expected ", "`, there are no fields"].iter().filter_map(|end| rest.rfind(end)).max()?;
+        let (name, expected) = rest.split_at_checked(end)?;
+        Some(format!("{BEGINNING}{}{expected}", printable::name(name)))
+    });
+    shown.unwrap_or_else(|| message.to_owned())
 }
 
 #[cfg(test)]
@@ -182,6 +209,52 @@ mod tests {
     fn names_nothing_found_where_the_message_has_no_kind_of_value() {
         for message in ["invalid value: 1337, expected a port", "invalid type: `1337`, expected a port"] {
             assert_eq!(without_value(message), "expected a port");
+        }
+    }
+
+    /// Whoever writes a document has a say in what it calls its members, and in nothing else of the log.
+    #[test]
+    fn shows_foreign_names_on_one_line_escaped_and_cut() {
+        let forged = "\n[2026-01-31][info][wasm] {\"client_id\":\"forged\"}\u{1b}[2J\u{202e}`, expected `a`";
+        for (name, shown) in [
+            (
+                forged.to_owned(),
+                "\\n[2026-01-31][info][wasm] \\u007b\\\"client_id\\\":\\\"forged\\\"\\u007d\\u001b[2J\\u202e\\u0060, expect…",
+            ),
+            ("x".repeat(2_000_000), &format!("{}…", "x".repeat(64))),
+        ] {
+            for (document, path) in [
+                (serde_json::json!({ &name: 1 }), shown.to_owned()),
+                (serde_json::json!({ "inner": [{ &name: 1 }] }), format!("inner[0].{shown}")),
+            ] {
+                let error = error(&document.to_string());
+                assert!(error.starts_with(&format!("{path}: unknown field `{shown}`, expected ")), "{error}");
+            }
+            let twice = format!("{{\"inner\":[],{0}:1,{0}:2}}", serde_json::Value::from(name));
+            let error = parse::<serde_json::Map<String, serde_json::Value>>(twice.as_bytes()).unwrap_err();
+            assert_eq!(error.to_string(), format!("{shown}: duplicate field `{shown}`"));
+        }
+        let long = ConfigError::new("a\n".repeat(1_000_000), "b\u{1b}".repeat(1_000_000)).within("c");
+        assert!(long.to_string().len() < 10_000 && !long.to_string().contains(char::is_control));
+        let deep = format!("{}1{}", "{\"name\":".repeat(100), ",\"name\":2}".repeat(100));
+        let error = parse::<serde_json::Value>(deep.as_bytes()).unwrap_err().to_string();
+        assert!(error.ends_with(": duplicate field `name`"), "{error}");
+    }
+
+    /// JSON does not say which of two members counts, and the operator cannot know.
+    #[test]
+    fn refuses_two_members_of_one_name_wherever_they_are() {
+        type Map = serde_json::Map<String, serde_json::Value>;
+        for (document, expected) in [
+            (r#"{"a":1,"a":1}"#, "a: duplicate field `a`"),
+            (r#"{"a":1,"b":2,"\u0061":3}"#, "a: duplicate field `a`"),
+            (r#"{"x":{"tiers":{"gold":1,"silver":2,"gold":3}}}"#, "x.tiers.gold: duplicate field `gold`"),
+            (r#"{"x":[1.5,-1,"s",null,true,{"":1,"":2}]}"#, "x[5].: duplicate field ``"),
+        ] {
+            assert_eq!(parse::<Map>(document.as_bytes()).unwrap_err().to_string(), expected);
+        }
+        for document in [r#"{"a":1,"A":1,"b":{"a":1},"c":[{"a":1},{"a":1}]}"#, r#"{"a":"a","b":"a"}"#] {
+            assert!(parse::<Map>(document.as_bytes()).is_ok(), "{document}");
         }
     }
 

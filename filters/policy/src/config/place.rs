@@ -2,6 +2,8 @@
 
 use core::fmt::Write as _;
 
+use crate::printable;
+
 /// An object or an array that has begun.
 enum Container<'a> {
     /// With the name of its last member as written, quotes included; none before the first and behind a comma.
@@ -11,7 +13,7 @@ enum Container<'a> {
 }
 
 /// The path of the field that reading a document has got to, or has just ended: `auth.timeout_ms`, `rules[2].name`;
-/// empty for the whole document. The place is a line, counted from 1, and how many bytes of it have been read; up to
+/// empty for the whole document; names as [`printable::name`] shows them. The place is a line, counted from 1, and how many bytes of it have been read; up to
 /// there the document is JSON.
 pub(super) fn path_at(document: &[u8], line: usize, column: usize) -> String {
     let before: usize =
@@ -56,7 +58,7 @@ fn path(open: &[Container<'_>]) -> String {
             Container::Object(Some(name)) => {
                 let separator = if path.is_empty() { "" } else { "." };
                 let name: String = serde_json::from_slice(name).unwrap_or_default();
-                let _ = write!(path, "{separator}{name}");
+                let _ = write!(path, "{separator}{}", printable::name(&name));
             }
             Container::Array(index) => {
                 let _ = write!(path, "[{index}]");
