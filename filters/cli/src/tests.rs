@@ -147,3 +147,160 @@ fn changed(document: &Value, pointer: &str, value: Value) -> Value {
     }
     document
 }
+
+#[track_caller]
+fn problem(document: &str) -> String {
+    check::check("gateway", document.as_bytes()).err().unwrap_or_default()
+}
+
+/// One policy after the other, in JSON.
+fn chain(policies: &[&str]) -> String {
+    format!(r#"{{"policies":[{}]}}"#, policies.join(","))
+}
+
+const CLIENT_ID: &str = r#"{"client-id":{"auth":{"per-request":{"cluster":"auth"}}}}"#;
+const BY_CLIENT: &str = r#"{"rate-limit":{"key":["client-id"],"limits":[{"max":1,"period_ms":1000}]}}"#;
+
+#[test]
+fn a_chain_in_which_a_policy_reads_what_only_a_later_one_sets_is_refused() {
+    let limits = r#""limits":[{"max":1,"period_ms":1000}]"#;
+    let tiers = format!(r#"{{"rate-limit":{{{limits},"tiers":{{"gold":{{{limits}}}}}}}}}"#);
+    let by_route = format!(
+        r#"{{"rate-limit":{{{limits},"key":["path",{{"header":{{"name":"X-Portcullis-Route"}}}}]}}}}"#
+    );
+    let by_tier = r#"{"content-router":{"rules":[{"when":{"all":[{"not":{"header":{"name":"x-portcullis-client-tier"}}}]},"then":"pass"}]}}"#;
+    let router = r#"{"content-router":{"rules":[{"when":{"method":["GET"]},"then":{"route":"a"}}]}}"#;
+    let stylesheet = r#""stylesheet":{"inline":"<xsl:stylesheet version='1.0' xmlns:xsl='http://www.w3.org/1999/XSL/Transform'><xsl:param name='who'/></xsl:stylesheet>"}"#;
+    let transform = |side: &str| {
+        format!(r#"{{"xslt-transform":{{"{side}":{{{stylesheet},"parameters":{{"who":"client-id"}}}}}}}}"#)
+    };
+    for (reader, setter, expected) in [
+        (
+            BY_CLIENT,
+            CLIENT_ID,
+            "policies[0].rate-limit.key[0]: reads the client's identity, which only policies[1] sets: client-id must stand before rate-limit",
+        ),
+        (
+            &tiers,
+            CLIENT_ID,
+            "policies[0].rate-limit.tiers: reads the client's identity, which only policies[1] sets",
+        ),
+        (
+            &by_route,
+            router,
+            "policies[0].rate-limit.key[1]: reads the header X-Portcullis-Route, which only policies[1] sets",
+        ),
+        (
+            by_tier,
+            CLIENT_ID,
+            "policies[0].content-router.rules[0].when: reads the header x-portcullis-client-tier, which only policies[1] sets",
+        ),
+        (
+            &transform("request"),
+            CLIENT_ID,
+            "policies[0].xslt-transform.request.parameters.who: reads the client's identity, which only",
+        ),
+    ] {
+        let said = problem(&chain(&[reader, setter]));
+        assert!(said.starts_with(expected), "{said}");
+        assert_eq!(problem(&chain(&[setter, reader])), "");
+        assert_eq!(problem(&chain(&[reader])), "", "the setter may be a filter of its own");
+    }
+    assert_eq!(problem(&chain(&[&transform("response"), CLIENT_ID])), "");
+    assert_eq!(problem(&chain(&[r#"{"access-log":{}}"#, CLIENT_ID, BY_CLIENT, BY_CLIENT])), "");
+}
+
+#[test]
+fn a_chain_in_which_two_policies_set_one_thing_is_refused() {
+    let router = |header: &str| {
+        format!(
+            r#"{{"content-router":{{"header":"{header}","rules":[{{"when":{{"method":["GET"]}},"then":{{"route":"a"}}}}]}}}}"#
+        )
+    };
+    for (policies, expected) in [
+        (
+            vec![CLIENT_ID, CLIENT_ID],
+            "policies[1].client-id: sets the client's identity, as policies[0] does already",
+        ),
+        (
+            vec![&router("x-portcullis-route"), &router("x-portcullis-route")],
+            "policies[1].content-router: sets the header x-portcullis-route, as policies[0] does already",
+        ),
+        (
+            vec![&router("x-a"), &router("x.a")],
+            "policies[1].content-router: sets the header x.a, as policies[0] does",
+        ),
+        (
+            vec![CLIENT_ID, &router("client-id")],
+            "policies[1].content-router: sets the header client-id, in which policies[0] looks for credentials",
+        ),
+        (
+            vec![&router("client.secret"), CLIENT_ID],
+            "policies[0].content-router: sets the header client.secret, in which policies[1] looks for credentials",
+        ),
+        (vec![&router("x.portcullis.client.id")], "policies[0].content-router.header: is reserved"),
+        (vec![&router("x.portcullis.route")], "policies[0].content-router.header: is reserved"),
+        (
+            vec![&router("transfer_encoding")],
+            "policies[0].content-router.header: must be a header that has no meaning",
+        ),
+        (vec![&router("x-a"), &router("x-b"), CLIENT_ID], ""),
+    ] {
+        let said = problem(&chain(&policies));
+        assert!(said.starts_with(expected) && said.is_empty() == expected.is_empty(), "{said}");
+    }
+}
+
+/// JSON does not say which of two members of one name counts.
+#[test]
+fn maps_have_no_member_twice() {
+    let limits = r#""limits":[{"max":1,"period_ms":1000}]"#;
+    let gold = format!(r#""gold":{{{limits}}}"#);
+    for (document, text, expected) in [
+        (
+            "rate-limit",
+            format!(r#"{{{limits},"tiers":{{{gold},{gold}}}}}"#),
+            "tiers.gold: duplicate field `gold`",
+        ),
+        (
+            "rate-limit",
+            format!(
+                r#"{{{limits},"key":["path"],"service":{{"cluster":"a","domain":"d","entry_keys":{{"path":"a","p\u0061th":"b"}}}}}}"#
+            ),
+            "service.entry_keys.path: duplicate field `path`",
+        ),
+        (
+            "content-router",
+            r#"{"namespaces":{"a":"urn:a","a":"urn:b"},"rules":[{"when":{"method":["GET"]},"then":"pass"}]}"#
+                .to_owned(),
+            "namespaces.a: duplicate field `a`",
+        ),
+        (
+            "xslt-transform",
+            r#"{"stylesheets":{"a":"","a":""}}"#.to_owned(),
+            "stylesheets.a: duplicate field `a`",
+        ),
+        (
+            "access-log",
+            r#"{"otlp_attributes":{"a":"","a":""}}"#.to_owned(),
+            "otlp_attributes.a: duplicate field `a`",
+        ),
+        (
+            "access-log",
+            r#"{"format":{"json":{"a":{"b":"1","b":"2"}}}}"#.to_owned(),
+            "format.json.a.b: duplicate field `b`",
+        ),
+        (
+            "client-registry",
+            r#"{"version":1,"clients":[{"id":"a","id":"b"}]}"#.to_owned(),
+            "clients[0].id: duplicate field `id`",
+        ),
+        (
+            "gateway",
+            format!(r#"{{"policies":[{{"rate-limit":{{{limits},"tiers":{{{gold},{gold}}}}}}}]}}"#),
+            "policies[0].rate-limit.tiers.gold: duplicate field `gold`",
+        ),
+    ] {
+        assert_eq!(check::check(document, text.as_bytes()).unwrap_err(), expected);
+    }
+}

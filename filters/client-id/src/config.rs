@@ -2,8 +2,9 @@
 
 use core::ops::RangeInclusive;
 
-use portcullis_policy::headers::{is_reserved, is_token};
+use portcullis_policy::headers::{is_framing, is_reserved, is_token};
 use portcullis_policy::scope::Scope;
+use portcullis_policy::target::is_authority;
 use portcullis_policy::{ConfigError, spelling};
 use serde::{Deserialize, Serialize};
 
@@ -407,14 +408,17 @@ fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
         Origin::Headers { id, secret } => {
             for (field, name) in [("id", id), ("secret", secret)] {
                 header_name(field, name)?;
-                if ["authorization", "host", "content-length", "transfer-encoding"]
-                    .iter()
-                    .any(|other| spelling::is_same(name.as_bytes(), other.as_bytes()))
-                {
+                if spelling::is_same(name.as_bytes(), b"authorization") {
                     return Err(ConfigError::new(field, "must not be a header that means something else"));
                 }
             }
-            if spelling::is_same(id.as_bytes(), secret.as_bytes()) { Err(same_name()) } else { Ok(()) }
+            if spelling::is_same(id.as_bytes(), secret.as_bytes()) {
+                return Err(ConfigError::new(
+                    "secret",
+                    "must be another name than id, also to readers that take `.`, `_` and `-` for one",
+                ));
+            }
+            Ok(())
         }
         Origin::Query { id, secret } => {
             for (field, name) in [("id", id), ("secret", secret)] {
@@ -422,13 +426,12 @@ fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
                     return Err(ConfigError::new(field, "must not be empty"));
                 }
             }
-            if id == secret { Err(same_name()) } else { Ok(()) }
+            if id == secret {
+                return Err(ConfigError::new("secret", "must be another name than id"));
+            }
+            Ok(())
         }
     }
-}
-
-fn same_name() -> ConfigError {
-    ConfigError::new("secret", "must be another name than id")
 }
 
 fn check_auth(auth: &Auth) -> Result<(), ConfigError> {
@@ -476,7 +479,7 @@ fn check_call(cluster: &str, path: &str, authority: &str) -> Result<(), ConfigEr
             "must begin with / and be visible ASCII, percent-encoded if need be",
         ));
     }
-    if authority.is_empty() || !is_visible(authority) {
+    if !is_authority(authority) {
         return Err(ConfigError::new("authority", "must be a host name, with a port if need be"));
     }
     Ok(())
@@ -495,6 +498,11 @@ fn check_cache(cache: &Cache) -> Result<(), ConfigError> {
 fn header_name(field: &str, name: &str) -> Result<(), ConfigError> {
     if !is_token(name) || is_reserved(name.to_ascii_lowercase().as_bytes()) {
         return Err(ConfigError::new(field, "must be a header name, and not one of the suite's own"));
+    }
+    if is_framing(name) {
+        let problem =
+            "must not be a header that means something else: it belongs to the connection or to framing";
+        return Err(ConfigError::new(field, problem));
     }
     Ok(())
 }
@@ -617,6 +625,10 @@ mod tests {
             ("cluster", "", Some("must name an Envoy cluster")),
             ("authority", "auth.internal:8080", None),
             ("authority", "", Some(AUTHORITY)),
+            ("authority", "user@auth", Some(AUTHORITY)),
+            ("authority", "user:secret@auth:8080", Some(AUTHORITY)),
+            ("authority", "auth/verify", Some(AUTHORITY)),
+            ("authority", "outbound|8080||auth.shop", Some(AUTHORITY)),
             ("authority", "auth internal", Some(AUTHORITY)),
             ("authority", "auth\r\nx: y", Some(AUTHORITY)),
             ("path", "/a?b=%20", None),
@@ -630,6 +642,41 @@ mod tests {
                 let expected = expected.map(|expected| format!("{place}: {expected}"));
                 assert_eq!(problem(&with(&place, value)), expected, "{value:?}");
             }
+        }
+    }
+
+    /// Envoy acts on them and removes them, so that no credentials could come in them.
+    #[test]
+    fn refuses_headers_of_the_connection_and_of_framing_in_every_spelling() {
+        for name in [
+            "connection",
+            "Transfer_Encoding",
+            "content.length",
+            "host",
+            "te",
+            "upgrade",
+            "keep-alive",
+            "trailer",
+        ] {
+            for part in ["id", "secret"] {
+                let credentials = json!([{"headers": {part: name}}]);
+                let said = problem(&with("credentials", credentials)).unwrap();
+                let expected =
+                    format!("credentials[0].{part}: must not be a header that means something else");
+                assert!(said.starts_with(&expected), "{said}");
+            }
+            for part in ["client_id", "name", "tier"] {
+                let place = format!("auth.per-request.identity.{part}");
+                let said = problem(&with(&place, name)).unwrap();
+                assert!(said.starts_with(&format!("{place}: must not be a header")), "{said}");
+            }
+        }
+        for credentials in [
+            json!([{"headers": {"id": "x-key", "secret": "X.Key"}}]),
+            json!([{"headers": {"id": "client_id", "secret": "client-id"}}]),
+        ] {
+            let said = problem(&with("credentials", credentials)).unwrap();
+            assert!(said.starts_with("credentials[0].secret: must be another name than id"), "{said}");
         }
     }
 }

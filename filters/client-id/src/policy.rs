@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use portcullis_policy::scope::{CompiledScope, Concern};
 use portcullis_policy::{
-    CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, Outcome, Policy, Reply,
-    SecretName, Verdict, Worker,
+    CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, ExchangeId, Fact, Flow, Outcome, Policy,
+    Reply, SecretName, Verdict, Worker,
 };
 
 use crate::auth_service::AuthService;
@@ -83,6 +83,10 @@ impl Policy for ClientId {
 
     fn own_headers(&self) -> Vec<String> {
         upstream::own_headers()
+    }
+
+    fn provides(&self) -> Vec<Fact> {
+        vec![Fact::Identity]
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use portcullis_policy::host::Direction;
 use portcullis_policy::{
-    BodyEvent, Callbacks, ConfigError, EndOfStream, Exchange, Flow, HostError, Policy, Worker,
+    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HostError, Policy, Worker,
 };
 
 use crate::action::Action;
@@ -25,6 +25,7 @@ const PIECES: RangeInclusive<usize> = 1 << 10..=16 << 10;
 /// Finds out which route a request takes.
 pub struct ContentRouter {
     header: String,
+    reads: Vec<Dependency>,
     rules: Rules,
     rule_names: Vec<String>,
     default: Action,
@@ -91,6 +92,7 @@ impl Policy for ContentRouter {
             body: tests.finish(&config.body),
             undecided: config.undecided,
             metrics: Metrics::default(),
+            reads: config.reads(),
             header: config.header,
         })
     }
@@ -101,6 +103,10 @@ impl Policy for ContentRouter {
 
     fn own_headers(&self) -> Vec<String> {
         vec![self.header.clone()]
+    }
+
+    fn reads(&self) -> Vec<Dependency> {
+        self.reads.clone()
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

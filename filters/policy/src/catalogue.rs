@@ -41,7 +41,7 @@ impl Catalogue {
     /// Builds the chain that the document describes.
     ///
     /// # Errors
-    /// What is wrong with the document, or with a policy's part of it.
+    /// What is wrong with the document, with a policy's part of it, or with the policies' order.
     pub fn chain(&self, document: &[u8]) -> Result<Chain, ConfigError> {
         let Document { policies, max_exchange_bytes } = config::parse(document)?;
         if policies.is_empty() {
@@ -59,6 +59,7 @@ impl Catalogue {
             chain = (entry.append)(chain, config.get().as_bytes())
                 .map_err(|error| error.within(&format!("{path}.{name}")))?;
         }
+        chain.check()?;
         Ok(chain)
     }
 

@@ -9,6 +9,7 @@ use portcullis_xml::Limits;
 use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Outcome, Worker};
 use crate::host::Direction;
+use crate::interface::{self, Interface};
 use crate::link::{Link, PolicyLink};
 use crate::own_headers::OwnHeaders;
 use crate::passage::{Answer, Passage, Progress, Stage};
@@ -22,6 +23,7 @@ pub struct Chain {
     callbacks: Callbacks,
     secret_names: Vec<SecretName>,
     own_headers: OwnHeaders,
+    interfaces: Vec<Interface>,
     /// For each policy, the limits within which the next one behind it that makes trees of requests does so.
     documents_wanted: Vec<Option<Rc<Limits>>>,
     max_exchange_bytes: ExchangeLimit,
@@ -84,6 +86,7 @@ impl Chain {
         let secret_names = policy.secret_names();
         self.own_headers.add(policy.own_headers(), &secret_names);
         self.secret_names.extend(secret_names);
+        self.interfaces.push(Interface::of(&policy));
         if let Some(limits) = policy.document_limits().map(Rc::new) {
             for wanted in self.documents_wanted.iter_mut().filter(|wanted| wanted.is_none()) {
                 *wanted = Some(Rc::clone(&limits));
@@ -101,6 +104,14 @@ impl Chain {
     pub fn then_configured<P: Policy>(self, document: &[u8]) -> Result<Self, ConfigError> {
         let config = crate::config::parse::<P::Config>(document)?;
         Ok(self.then(P::from_config(config)?))
+    }
+
+    /// Checks that no policy gets in another one's way.
+    ///
+    /// # Errors
+    /// Which one does: it reads what only a later one sets, or sets what another one sets or reads secrets from.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        interface::check(&self.interfaces)
     }
 
     /// The policies' names in order.

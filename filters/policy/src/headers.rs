@@ -239,6 +239,27 @@ pub fn is_reserved(name: &[u8]) -> bool {
     spelling::begins_with(name, b"x-portcullis-")
 }
 
+/// Whether some reader takes this for the name of a field that says how a message is framed, or that belongs to the
+/// connection and ends with it: those of RFC 9110, sections 7.2, 7.6.1 and 10.1.1, and of RFC 9112, sections 6.1 and 6.2,
+/// and what HTTP/2 forbids (RFC 9113, section 8.2.2). Envoy and other proxies act on such fields and remove them, so no
+/// policy can use one for something else.
+pub fn is_framing(name: &str) -> bool {
+    const NAMES: [&str; 11] = [
+        "connection",
+        "content-length",
+        "expect",
+        "host",
+        "http2-settings",
+        "keep-alive",
+        "proxy-connection",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+    ];
+    NAMES.iter().any(|known| spelling::is_same(name.as_bytes(), known.as_bytes()))
+}
+
 /// The policy of the suite that sets the header of this (lower-case) name, if one does. All names that begin with
 /// `x-portcullis-` and are not client-id's or content-router's are spare.
 pub fn suite_owner(name: &str) -> Option<&'static str> {
@@ -341,6 +362,18 @@ mod tests {
         assert_eq!(list.first(":path"), Some(&b"/a"[..]));
         assert_eq!(list.all("x").collect::<Vec<_>>(), [&b"\xff\x00"[..], b""]);
         assert_eq!(list.first("z"), None);
+    }
+
+    #[test]
+    fn knows_fields_of_framing_and_of_the_connection_in_every_spelling() {
+        for name in
+            ["connection", "Content-Length", "transfer_encoding", "Keep.Alive", "te", "HOST", "upgrade"]
+        {
+            assert!(is_framing(name), "{name}");
+        }
+        for name in ["", "x-connection", "content-type", "hosts", "contentlength", "authorization"] {
+            assert!(!is_framing(name), "{name}");
+        }
     }
 
     #[test]

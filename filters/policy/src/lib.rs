@@ -28,6 +28,7 @@ mod catalogue;
 mod chain;
 mod complaint;
 mod held_memory;
+mod interface;
 mod link;
 mod own_headers;
 mod passage;
@@ -44,6 +45,7 @@ pub use exchange::{Exchange, ExchangeId, Identity, Outcome, QuotaLeft, Verdict, 
 pub use headers::HeaderList;
 pub use held_memory::{HeldMemory, MemoryFull};
 pub use host::{Direction, HeaderMap, Host, HostError};
+pub use interface::{Dependency, Fact};
 pub use own_headers::outcome_property;
 pub use policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 pub use reply::Reply;

@@ -9,6 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
 use crate::host::CallToken;
+use crate::interface::{Dependency, Fact};
 use crate::reply::Reply;
 
 /// What shall happen to an exchange next.
@@ -174,6 +175,18 @@ pub trait Policy: Sized + 'static {
         Vec::new()
     }
 
+    /// What this policy, as it is configured, tells policies behind it in the chain of a request, besides its
+    /// [own headers](Policy::own_headers). A chain in which two policies tell the same is refused.
+    fn provides(&self) -> Vec<Fact> {
+        Vec::new()
+    }
+
+    /// What this policy, as it is configured, decides by that a policy before it may have set. A chain in which only one
+    /// behind it sets it is refused. What is read when the response comes, or for the log, is not named here.
+    fn reads(&self) -> Vec<Dependency> {
+        Vec::new()
+    }
+
     /// The limits within which this policy, as it is configured, makes a tree of requests' bodies that are XML. A policy
     /// before it in the chain that reads them as XML too can spare it that.
     fn document_limits(&self) -> Option<Limits> {
@@ -331,6 +344,8 @@ mod tests {
         assert_eq!(Plain.callbacks(), Callbacks::LOG);
         assert_eq!(Plain.secret_names(), []);
         assert_eq!(Plain.own_headers(), [""; 0]);
+        assert_eq!(Plain.provides(), []);
+        assert_eq!(Plain.reads(), []);
         assert_eq!(Plain.document_limits(), None);
         assert_eq!(Plain.tick_period(), None);
     }

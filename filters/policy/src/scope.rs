@@ -74,7 +74,7 @@ impl CompiledScope {
     /// Compiles the rules.
     ///
     /// # Errors
-    /// The first rule that could never match.
+    /// The first rule that could never match, or that the rules leave no request that is concerned.
     pub fn compile(config: &Scope) -> Result<Self, ConfigError> {
         let rules = |rules: &[RequestRule], field: &str| {
             rules
@@ -85,9 +85,17 @@ impl CompiledScope {
                 })
                 .collect::<Result<Vec<_>, _>>()
         };
+        let (only, exempt) = (rules(&config.only, "only")?, rules(&config.exempt, "exempt")?);
+        let everything = [Rule { prefix: Vec::new(), methods: Vec::new() }];
+        let concerned = if only.is_empty() { &everything[..] } else { &only };
+        if concerned.iter().all(|rule| exempt.iter().any(|exempt| exempt.covers(rule))) {
+            let problem = "must leave some requests: so no request is concerned, and the policy does nothing. Leave the \
+                           policy out if that is meant";
+            return Err(ConfigError::new("exempt", problem));
+        }
         Ok(Self {
-            only: rules(&config.only, "only")?.into_iter().map(Rule::in_lower_case).collect(),
-            exempt: rules(&config.exempt, "exempt")?,
+            only: only.into_iter().map(Rule::in_lower_case).collect(),
+            exempt,
             cors_preflight: config.cors_preflight,
         })
     }
@@ -145,6 +153,15 @@ impl Rule {
             prefix: self.prefix.to_ascii_lowercase(),
             methods: self.methods.iter().map(|method| method.to_ascii_lowercase()).collect(),
         }
+    }
+
+    /// Whether all requests match that match the other rule.
+    fn covers(&self, other: &Self) -> bool {
+        let is_listed = |method: &String| self.methods.contains(method);
+        let covers_methods =
+            self.methods.is_empty() || (!other.methods.is_empty() && other.methods.iter().all(is_listed));
+        covers_methods
+            && Self { prefix: self.prefix.clone(), methods: Vec::new() }.matches(&other.prefix, b"")
     }
 
     fn matches(&self, path: &[u8], method: &[u8]) -> bool {
@@ -294,6 +311,42 @@ mod tests {
         for name in ["access_control_request_method", "access.control-request-method"] {
             let other = [preflight[0], preflight[1], (name, "PUT")];
             assert_eq!(concern(r#"{"cors_preflight":"exempt"}"#, &other), Concern::Enforced, "{name}");
+        }
+    }
+
+    #[test]
+    fn refuses_rules_that_leave_no_request() {
+        const ROOT: &str = r#"{"path_prefix":"/"}"#;
+        for (only, exempt, is_refused) in [
+            ("", ROOT, true),
+            ("", r#"{"path_prefix":"/a"},{"path_prefix":"/"}"#, true),
+            (r#"{"path_prefix":"/api"}"#, ROOT, true),
+            (
+                r#"{"path_prefix":"/api/"},{"path_prefix":"/b/c"}"#,
+                r#"{"path_prefix":"/b"},{"path_prefix":"/api"}"#,
+                true,
+            ),
+            (
+                r#"{"path_prefix":"/a","methods":["GET"]}"#,
+                r#"{"path_prefix":"/a","methods":["PUT","GET"]}"#,
+                true,
+            ),
+            (r#"{"path_prefix":"/a"}"#, r#"{"path_prefix":"/a","methods":["GET"]}"#, false),
+            (
+                r#"{"path_prefix":"/a","methods":["GET","PUT"]}"#,
+                r#"{"path_prefix":"/a","methods":["GET"]}"#,
+                false,
+            ),
+            (r#"{"path_prefix":"/a"}"#, r#"{"path_prefix":"/a/b"}"#, false),
+            (r#"{"path_prefix":"/ab"}"#, r#"{"path_prefix":"/a"}"#, false),
+            (r#"{"path_prefix":"/a"},{"path_prefix":"/b"}"#, r#"{"path_prefix":"/a"}"#, false),
+            ("", r#"{"path_prefix":"/","methods":["GET"]}"#, false),
+            (r#"{"path_prefix":"/"}"#, "", false),
+            ("", "", false),
+        ] {
+            let scope = scope(&format!(r#"{{"only":[{only}],"exempt":[{exempt}]}}"#));
+            let refusal = scope.err().filter(|error| error.starts_with("exempt: must leave some requests"));
+            assert_eq!(refusal.is_some(), is_refused, "{only} {exempt}");
         }
     }
 

@@ -1,5 +1,6 @@
 //! What a request is for: the host, the path, the query.
 
+use core::net::Ipv6Addr;
 use std::borrow::Cow;
 
 use crate::percent::decode_form;
@@ -12,6 +13,38 @@ pub fn host(authority: &[u8]) -> Vec<u8> {
         _ => authority,
     };
     host.strip_suffix(b".").unwrap_or(host).to_ascii_lowercase()
+}
+
+/// Whether a text is an authority that a request may have: a host, and a port if need be (RFC 3986, section 3.2). User
+/// information is not allowed in it (RFC 9110, section 4.2.4), and a host must not be empty (section 4.2.1).
+pub fn is_authority(text: &str) -> bool {
+    let (host, port) = match text.strip_prefix('[') {
+        Some(rest) => match rest.split_once(']') {
+            Some((address, port)) => return address.parse::<Ipv6Addr>().is_ok() && is_no_or_plain_port(port),
+            None => return false,
+        },
+        None => text.split_at_checked(text.find(':').unwrap_or(text.len())).unwrap_or((text, "")),
+    };
+    !host.is_empty() && is_registered_name(host.as_bytes()) && is_no_or_plain_port(port)
+}
+
+fn is_no_or_plain_port(text: &str) -> bool {
+    text.is_empty()
+        || text
+            .strip_prefix(':')
+            .is_some_and(|port| port.bytes().all(|byte| byte.is_ascii_digit()) && port.parse::<u16>().is_ok())
+}
+
+/// Unreserved characters, percent-encoded ones, and sub-delimiters (RFC 3986, section 3.2.2).
+fn is_registered_name(mut name: &[u8]) -> bool {
+    while let Some((first, rest)) = name.split_first() {
+        name = match (first, rest) {
+            (b'%', [high, low, rest @ ..]) if high.is_ascii_hexdigit() && low.is_ascii_hexdigit() => rest,
+            (byte, rest) if byte.is_ascii_alphanumeric() || b"-._~!$&'()*+,;=".contains(byte) => rest,
+            _ => return false,
+        };
+    }
+    true
 }
 
 /// Whether this is a colon and digits, if any. The last colon of an IPv6 address is followed by a bracket.
@@ -54,6 +87,50 @@ fn query(path: &[u8]) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_authority_is_a_host_and_perhaps_a_port() {
+        for text in [
+            "auth",
+            "auth.internal:8080",
+            "my_service",
+            "192.0.2.1:80",
+            "[2001:db8::1]",
+            "[::1]:8080",
+            "a%2Db",
+            "a,b;c=d",
+        ] {
+            assert!(is_authority(text), "{text}");
+        }
+        for text in [
+            "",
+            ":80",
+            "user@host",
+            "user:pw@host",
+            "a b",
+            "a/b",
+            "a?b",
+            "a#b",
+            "a:",
+            "a:b",
+            "a:65536",
+            "a:+80",
+            "a:1:2",
+            "::1",
+            "[::1",
+            "[::1]x",
+            "[a]",
+            "a%2",
+            "a%zz",
+            "h\u{e9}",
+            "outbound|80||a.b",
+            "a\\b",
+            "a\"b",
+            "<a>",
+        ] {
+            assert!(!is_authority(text), "{text}");
+        }
+    }
 
     #[test]
     fn takes_one_host_for_one_host() {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use portcullis_policy::host::CallToken;
 use portcullis_policy::scope::{CompiledScope, Concern};
 use portcullis_policy::{
-    CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, ExchangeId, Flow, HeaderMap, HostError,
-    Policy, Verdict, Worker,
+    CallOutReply, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, ExchangeId, Flow, HeaderMap,
+    HostError, Policy, Verdict, Worker,
 };
 
 use crate::caller::{Caller, Needs};
@@ -116,6 +116,10 @@ impl Policy for RateLimit {
     fn own_headers(&self) -> Vec<String> {
         let names = self.config.service.iter().flat_map(|service| &service.request_headers);
         names.map(|name| name.to_ascii_lowercase()).collect()
+    }
+
+    fn reads(&self) -> Vec<Dependency> {
+        self.config.reads()
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

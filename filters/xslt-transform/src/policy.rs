@@ -8,8 +8,8 @@ use core::time::Duration;
 
 use portcullis_policy::headers::is_identity;
 use portcullis_policy::{
-    BodyEvent, Callbacks, Complaint, ConfigError, Direction, EndOfStream, Exchange, Flow, HeaderList,
-    HostError, Policy, SharedDocument, Worker,
+    BodyEvent, Callbacks, Complaint, ConfigError, Dependency, Direction, EndOfStream, Exchange, Flow,
+    HeaderList, HostError, Policy, SharedDocument, Worker,
 };
 use portcullis_xml::Limits;
 use portcullis_xslt::Parameters;
@@ -33,6 +33,7 @@ pub struct XsltTransform {
     response: Option<Side>,
     bounds: Bounds,
     metrics: Metrics,
+    reads: Vec<Dependency>,
     /// Of a stylesheet that fails.
     complaint: Complaint,
 }
@@ -108,6 +109,7 @@ impl Policy for XsltTransform {
                 held: size(config.limits.max_held_bytes),
             },
             metrics: Metrics::default(),
+            reads: config.reads(),
             complaint: Complaint::default(),
         })
     }
@@ -122,6 +124,10 @@ impl Policy for XsltTransform {
             callbacks = callbacks.and(Callbacks::RESPONSE_HEADERS).and(Callbacks::RESPONSE_BODY);
         }
         callbacks
+    }
+
+    fn reads(&self) -> Vec<Dependency> {
+        self.reads.clone()
     }
 
     fn document_limits(&self) -> Option<Limits> {

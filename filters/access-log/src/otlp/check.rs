@@ -2,23 +2,14 @@
 
 use core::ops::RangeInclusive;
 
-use portcullis_policy::ConfigError;
-use portcullis_policy::headers::is_token;
+use portcullis_policy::headers::{is_framing, is_token};
+use portcullis_policy::target::is_authority;
+use portcullis_policy::{ConfigError, spelling};
 
 use super::config::{OtlpConfig, Retry};
 
-/// Headers that the protocol or the connection has a use of its own for.
-const TAKEN: [&str; 9] = [
-    "connection",
-    "content-encoding",
-    "content-length",
-    "content-type",
-    "host",
-    "keep-alive",
-    "te",
-    "transfer-encoding",
-    "upgrade",
-];
+/// Headers that the protocol has a use of its own for.
+const TAKEN: [&str; 2] = ["content-encoding", "content-type"];
 
 impl OtlpConfig {
     /// Checks what types cannot say.
@@ -64,10 +55,10 @@ impl OtlpConfig {
         }
         let problem = "must be a host name, with a port if need be";
         match &self.authority {
-            Some(authority) if authority.is_empty() || !is_visible(authority) => {
+            Some(authority) if !is_authority(authority) => {
                 return Err(ConfigError::new("authority", problem));
             }
-            None if !is_visible(&self.cluster) => {
+            None if !is_authority(&self.cluster) => {
                 return Err(ConfigError::new(
                     "authority",
                     format!("{problem}, since the cluster's name is none"),
@@ -75,18 +66,20 @@ impl OtlpConfig {
             }
             Some(_) | None => {}
         }
-        let mut seen: Vec<String> = Vec::new();
+        let mut seen: Vec<&str> = Vec::new();
         for (name, value) in &self.headers {
             let refuse = |problem: &str| Err(ConfigError::new(format!("headers.{name}"), problem));
-            let lower = name.to_ascii_lowercase();
+            let is_one_of = |names: &[&str]| {
+                names.iter().any(|other| spelling::is_same(name.as_bytes(), other.as_bytes()))
+            };
             if !is_token(name) {
                 return Err(ConfigError::new("headers", "must have header names"));
             }
-            if TAKEN.contains(&lower.as_str()) {
+            if is_framing(name) || is_one_of(&TAKEN) {
                 return refuse("must not be a header that the exporter sets itself");
             }
-            if seen.contains(&lower) {
-                return refuse("must not be there twice, in upper and lower case");
+            if is_one_of(&seen) {
+                return refuse("must not be there twice, in two spellings");
             }
             let is_text = |byte: u8| byte.is_ascii_graphic() || byte == b' ' || byte == b'\t' || byte >= 0x80;
             if !value.as_bytes().iter().copied().all(is_text)
@@ -94,7 +87,7 @@ impl OtlpConfig {
             {
                 return refuse("must be text, without control characters and without space around it");
             }
-            seen.push(lower);
+            seen.push(name);
         }
         Ok(())
     }
@@ -191,7 +184,12 @@ mod tests {
             (r#""headers":{"Host":"x"}"#, "headers.Host: must not be a header that the exporter sets itself"),
             (r#""headers":{":path":"x"}"#, "headers: must have header names"),
             (r#""headers":{"":"x"}"#, "headers: must have header names"),
-            (r#""headers":{"A":"x","a":"y"}"#, "headers.a: must not be there twice, in upper and lower case"),
+            (r#""authority":"user@collector""#, "authority: must be a host name, with a port if need be"),
+            (r#""headers":{"Keep_Alive":"x"}"#, "headers.Keep_Alive: must not be a header that the exporter"),
+            (r#""headers":{"A":"x","a":"y"}"#, "headers.a: must not be there twice, in two spellings"),
+            (r#""headers":{"x-a":"x","x.a":"y"}"#, "headers.x.a: must not be there twice, in two spellings"),
+            (r#""headers":{"a":"x","a":"y"}"#, "headers.a: duplicate field `a`"),
+            (r#""resource":{"a":"x","a":"y"}"#, "resource.a: duplicate field `a`"),
             (r#""resource":{"":"x"}"#, "resource: must not have an attribute without a name"),
             (r#""otlp":1"#, "otlp: unknown field `otlp`"),
         ] {

@@ -83,7 +83,6 @@ impl Registry {
         Self {
             limits: ListLimits { clients: size(source.max_clients), memory: size(source.max_memory_bytes) },
             outdated: ClientList::default(),
-            complaint: Complaint::default(),
             overloaded: false,
             source,
             interval: interval.saturating_add(longer),

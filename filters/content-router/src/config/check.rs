@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_policy::headers::{is_reserved, is_token, suite_owner};
+use portcullis_policy::headers::{is_framing, is_reserved, is_token, suite_owner};
 use portcullis_policy::{ConfigError, Policy, spelling};
 
 use super::{Action, Config, Rule, possible};
@@ -13,33 +13,24 @@ pub(crate) const MAX_RULES: usize = 256;
 
 /// Headers that Envoy, HTTP itself or the upstream makes something of: a route's name in one of them would change
 /// the message, or take the place of what says who sends it and what it is.
-const NOT_FOR_ROUTES: [&str; 30] = [
+const NOT_FOR_ROUTES: [&str; 21] = [
     "accept",
     "age",
     "authorization",
     "baggage",
     "cache-control",
-    "connection",
     "cookie",
     "date",
-    "expect",
     "forwarded",
     "from",
-    "host",
-    "http2-settings",
-    "keep-alive",
     "max-forwards",
     "origin",
     "pragma",
     "range",
     "referer",
     "soapaction",
-    "te",
     "traceparent",
     "tracestate",
-    "trailer",
-    "transfer-encoding",
-    "upgrade",
     "user-agent",
     "via",
     "x-real-ip",
@@ -116,7 +107,7 @@ impl Config {
         let name = &self.header;
         let problem = if !is_token(name) || name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             "must be a header name in lower case"
-        } else if has_a_meaning(name) {
+        } else if is_framing(name) || has_a_meaning(name) {
             "must be a header that has no meaning of its own"
         } else if is_reserved(name.as_bytes()) && suite_owner(name) != Some(ContentRouter::NAME) {
             "is reserved; of such names, x-portcullis-route and those that begin with x-portcullis-route- may be used"

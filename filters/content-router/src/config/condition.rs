@@ -78,3 +78,25 @@ pub enum Condition {
         value: Option<TextTest>,
     },
 }
+
+impl Condition {
+    /// Appends the names of the headers that the condition looks at.
+    pub(crate) fn headers<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Self::All(inner) | Self::Any(inner) => {
+                inner.iter().for_each(|condition| condition.headers(names));
+            }
+            Self::Not(inner) => inner.headers(names),
+            Self::Header { name, .. } => names.push(name),
+            Self::Method(_)
+            | Self::Path(_)
+            | Self::Host(_)
+            | Self::Query { .. }
+            | Self::Action(_)
+            | Self::Operation { .. }
+            | Self::SoapHeader { .. }
+            | Self::Xpath { .. }
+            | Self::Json { .. } => {}
+        }
+    }
+}

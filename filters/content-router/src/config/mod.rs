@@ -7,6 +7,7 @@ mod possible;
 
 use std::collections::BTreeMap;
 
+use portcullis_policy::{Dependency, Fact};
 use serde::{Deserialize, Serialize};
 
 pub use action::{Action, Refusal};
@@ -144,6 +145,22 @@ pub enum OnUndecided {
     Default,
     /// It passes without a route.
     Pass,
+}
+
+impl Config {
+    /// What the rules look at that another policy may set.
+    pub(crate) fn reads(&self) -> Vec<Dependency> {
+        let of_rule = |(at, rule): (usize, &Rule)| {
+            let mut names = Vec::new();
+            rule.when.headers(&mut names);
+            let dependency = |name: &str| Dependency {
+                fact: Fact::Header(name.to_owned()),
+                field: format!("rules[{at}].when"),
+            };
+            names.into_iter().map(dependency).collect::<Vec<_>>()
+        };
+        self.rules.iter().enumerate().flat_map(of_rule).collect()
+    }
 }
 
 fn default_header() -> String {

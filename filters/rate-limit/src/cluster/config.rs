@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use portcullis_policy::ConfigError;
+use portcullis_policy::target::is_authority;
 use serde::{Deserialize, Serialize};
 
 use super::added_headers::PermittedHeaders;
@@ -216,10 +217,6 @@ impl DescriptorConfig {
         }
         Ok(())
     }
-}
-
-fn is_authority(text: &str) -> bool {
-    !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_graphic() && !b"/?#@".contains(&byte))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 
 use portcullis_policy::headers::{is_field_value, is_token};
-use portcullis_policy::{ConfigError, spelling};
+use portcullis_policy::{ConfigError, Dependency, Fact, spelling};
 
 use super::{Algorithm, Body, Config, KeyPart, Limit, MAX_PERIOD_MS, Precision};
 use crate::limiter::MAX_LIMITS;
@@ -38,6 +38,28 @@ impl Config {
             Some(service) => service.check().map_err(|error| error.within("service")),
             None => Ok(()),
         }
+    }
+
+    /// What requests are counted by that another policy may set.
+    pub(crate) fn reads(&self) -> Vec<Dependency> {
+        let of_key = self.key.iter().enumerate().filter_map(|(at, part)| {
+            let fact = match part {
+                KeyPart::ClientId => Fact::Identity,
+                KeyPart::Header { name } => Fact::Header(name.clone()),
+                KeyPart::Query { .. }
+                | KeyPart::SourceAddress { .. }
+                | KeyPart::Path
+                | KeyPart::Method
+                | KeyPart::Host => return None,
+            };
+            Some(Dependency { fact, field: format!("key[{at}]") })
+        });
+        let tells_tier = self.service.as_ref().is_some_and(|service| service.tier_entry.is_some());
+        let of_tier = [(!self.tiers.is_empty(), "tiers"), (tells_tier, "service.tier_entry")];
+        let of_tier = of_tier.into_iter().filter(|(is_read, _)| *is_read);
+        of_key
+            .chain(of_tier.map(|(_, field)| Dependency { fact: Fact::Identity, field: field.to_owned() }))
+            .collect()
     }
 
     fn check_rejection(&self) -> Result<(), ConfigError> {

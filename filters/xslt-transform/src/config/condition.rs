@@ -1,7 +1,10 @@
 //! Which messages are transformed.
 
 use portcullis_conditions::{Quantifier, TextTest};
+use portcullis_policy::{Dependency, Fact};
 use serde::{Deserialize, Serialize};
+
+use super::{Config, ParameterValue};
 
 /// A condition that is true or false of a message.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -58,4 +61,55 @@ pub enum Condition {
         #[serde(default)]
         values: Quantifier,
     },
+}
+
+impl Condition {
+    /// Appends the names of the headers that the condition looks at in the message that may be transformed.
+    fn headers<'a>(&'a self, names: &mut Vec<&'a str>) {
+        match self {
+            Self::All(inner) | Self::Any(inner) => {
+                inner.iter().for_each(|condition| condition.headers(names));
+            }
+            Self::Not(inner) => inner.headers(names),
+            Self::Header { name, .. } => names.push(name),
+            Self::MediaType(_)
+            | Self::Status(_)
+            | Self::RequestHeader { .. }
+            | Self::Method(_)
+            | Self::Path(_)
+            | Self::Host(_)
+            | Self::Query { .. } => {}
+        }
+    }
+}
+
+impl Config {
+    /// What the transformation of requests depends on that another policy may set. When a response comes, all policies
+    /// have seen the request.
+    pub(crate) fn reads(&self) -> Vec<Dependency> {
+        let Some(request) = &self.request else {
+            return Vec::new();
+        };
+        let mut names = Vec::new();
+        if let Some(when) = &request.when {
+            when.headers(&mut names);
+        }
+        let header = |name: &str| Fact::Header(name.to_owned());
+        let of_condition =
+            names.into_iter().map(|name| Dependency { fact: header(name), field: "request.when".to_owned() });
+        let of_parameters = request.parameters.iter().filter_map(|(name, value)| {
+            let fact = match value {
+                ParameterValue::Header(name) | ParameterValue::RequestHeader(name) => header(name),
+                ParameterValue::ClientId | ParameterValue::ClientName | ParameterValue::ClientTier => {
+                    Fact::Identity
+                }
+                ParameterValue::Query(_)
+                | ParameterValue::Text(_)
+                | ParameterValue::Number(_)
+                | ParameterValue::Boolean(_) => return None,
+            };
+            Some(Dependency { fact, field: format!("request.parameters.{name}") })
+        });
+        of_condition.chain(of_parameters).collect()
+    }
 }
