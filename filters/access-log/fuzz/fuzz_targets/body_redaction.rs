@@ -91,20 +91,20 @@ fn masked(value: &Value, path: &[String], names: &Names) -> Value {
 
 fn check(data: &[u8]) -> arbitrary::Result<()> {
     let mut u = Unstructured::new(data);
-    // Half of the secrets are found by name, half by pointer: one knows of the other nothing.
+    // Secrets are found by name, by pointer, or by their names' words: one knows of the other nothing.
     let (mut pointers, mut names) = (Pointers::default(), Names::default());
     pointers.add("/cards/*").expect("a pointer");
-    if bool::arbitrary(&mut u)? {
-        pointers.add("/**/password").expect("a pointer");
-    } else {
-        names.add("pass_word");
+    match u.int_in_range(0..=2u8)? {
+        0 => pointers.add("/**/password").expect("a pointer"),
+        1 => names.add("pass_word"),
+        _ => names = Names::of_secrets(),
     }
 
     // Whatever bytes come, it ends, and gives no more than it got but masks.
     let raw: &[u8] = Arbitrary::arbitrary(&mut u)?;
     let shown = redact_json(raw, &pointers, &names);
     assert!(shown.len() <= raw.len() * 13 + 3);
-    let mut own = Names::default();
+    let mut own = if bool::arbitrary(&mut u)? { Names::of_secrets() } else { Names::default() };
     own.add("password");
     own.add("token");
     for syntax in [Syntax::Query, Syntax::Form] {

@@ -30,4 +30,7 @@ pub struct Redact {
     /// Members and elements of captured JSON bodies, as JSON pointers (RFC 6901). A segment `*` stands for any one
     /// member or element, `**` for any number of levels. Names are compared as in `query`.
     pub json: Vec<String>,
+    /// Names of headers, parameters, fields and members that are shown although a word in them suggests a secret,
+    /// compared as in `query`. What is hidden by its whole name stays hidden.
+    pub except: Vec<String>,
 }

@@ -6,6 +6,7 @@ mod parameters;
 mod pointers;
 mod url;
 mod value;
+mod words;
 
 use std::borrow::Cow;
 
@@ -23,13 +24,17 @@ use names::fold;
 /// What stands for something that is not shown.
 pub(crate) const REDACTED: &str = "[redacted]";
 
-/// Headers that are never shown.
+/// Headers that are never shown, besides those whose [words](words) suggest a secret.
 const HEADERS: [&str; 6] =
     ["authorization", "proxy-authorization", "cookie", "set-cookie", "client_id", "client_secret"];
 
-/// Query parameters, form fields and, at any depth, members of JSON that are never shown: the credentials of client-id's
-/// defaults; of OAuth 2.0 and OpenID Connect (RFC 6749, 6750, 7521, 7636, 8628, 8693); of SAML; and of login forms.
-const NAMES: [&str; 22] = [
+/// Query parameters, form fields and, at any depth, members of JSON that are never shown, besides those whose
+/// [words](words) suggest a secret: the credentials of client-id's defaults; of OAuth 2.0 and OpenID Connect (RFC 6749, 6750, 7521, 7636, 8628, 8693); of SAML; and of login forms.
+const NAMES: [&str; 26] = [
+    "auth",
+    "pass",
+    "sid",
+    "user_code",
     "client_id",
     "client_secret",
     "password",
@@ -106,9 +111,12 @@ impl Redaction {
     /// # Errors
     /// The first entry that could never match.
     pub(crate) fn compile(config: &Redact, query: Query) -> Result<Self, ConfigError> {
-        for (field, length) in
-            [("headers", config.headers.len()), ("query", config.query.len()), ("json", config.json.len())]
-        {
+        for (field, length) in [
+            ("headers", config.headers.len()),
+            ("query", config.query.len()),
+            ("json", config.json.len()),
+            ("except", config.except.len()),
+        ] {
             if length > MAX_ENTRIES {
                 return Err(ConfigError::new(field, format!("must have {MAX_ENTRIES} entries at the most")));
             }
@@ -120,17 +128,24 @@ impl Redaction {
             let problem = "must be a parameter's name, decoded, with a letter or digit";
             return Err(ConfigError::new(format!("query[{at}]"), problem));
         }
+        if let Some(at) = config.except.iter().position(|name| fold(name).is_empty()) {
+            return Err(ConfigError::new(format!("except[{at}]"), "must be a name, with a letter or digit"));
+        }
         let mut pointers = Pointers::default();
         for (at, pointer) in config.json.iter().enumerate() {
             pointers.add(pointer).map_err(|problem| ConfigError::new(format!("json[{at}]"), problem))?;
         }
         let mut redaction = Self {
-            headers: Names::default(),
-            names: Names::default(),
+            headers: Names::of_secrets(),
+            names: Names::of_secrets(),
             pointers,
             query,
             has_own_names: !config.json.is_empty() || !config.query.is_empty(),
         };
+        for name in &config.except {
+            redaction.headers.except(name);
+            redaction.names.except(name);
+        }
         for name in HEADERS.into_iter().chain(config.headers.iter().map(String::as_str)) {
             redaction.hide_header(name);
         }
@@ -213,6 +228,7 @@ mod tests {
             headers: vec!["X-Api-Key".to_owned()],
             query: vec!["Token".to_owned()],
             json: Vec::new(),
+            except: Vec::new(),
         };
         Redaction::compile(&config, query).unwrap()
     }
@@ -227,9 +243,9 @@ mod tests {
         for name in HEADERS.into_iter().chain(["x-api-key"]) {
             assert_eq!(shown(&redaction, name, "hunter2"), "[redacted]", "{name}");
         }
-        assert_eq!(shown(&redaction, "x-own-secret", "hunter2"), "hunter2");
-        redaction.hide_header("X-Own-Secret");
-        assert_eq!(shown(&redaction, "x-own-secret", "hunter2"), "[redacted]");
+        assert_eq!(shown(&redaction, "x-own-value", "hunter2"), "hunter2");
+        redaction.hide_header("X-Own-Value");
+        assert_eq!(shown(&redaction, "x-own-value", "hunter2"), "[redacted]");
     }
 
     #[test]
@@ -288,7 +304,8 @@ mod tests {
     #[test]
     fn names_of_headers_are_the_same_with_an_underscore() {
         let redaction = redaction(Query::Keep);
-        for name in ["client-secret", "client_secret", "x_api_key"] {
+        for name in ["client-secret", "client_secret", "x_api_key", "client.secret", "client~id", "x!api'key"]
+        {
             assert_eq!(shown(&redaction, name, "hunter2"), "[redacted]", "{name}");
         }
     }

@@ -53,10 +53,11 @@ fn names_hidden(text: &[u8], names: &Names, marks: Marks) -> bool {
         let name = name.strip_suffix(b"\\").unwrap_or(name);
         let start = name.iter().rposition(|byte| !is_of_a_name(*byte)).map_or(0, |at| at.saturating_add(1));
         let name = name.get(start..).unwrap_or_default();
-        // A space is part of a name, or stands before one.
+        // A space is part of a name, or stands before one: then what is before it is any text.
         let name = String::from_utf8_lossy(name).replace('+', " ");
-        let last = name.rsplit(' ').next().unwrap_or_default();
-        if names.hide(&name) || names.hide(last) {
+        let last = |words: usize| name.rmatch_indices(' ').nth(words).and_then(|(at, _)| name.get(at..));
+        let hidden = |name: Option<&str>| name.is_some_and(|name| names.hide(name));
+        if names.lists(&name) || hidden(last(0)) || names.hide(last(1).unwrap_or(&name)) {
             return true;
         }
         rest = after.get(1..).unwrap_or_default();

@@ -36,6 +36,84 @@ fn credentials_are_hidden_without_being_asked() {
     );
 }
 
+/// Names that nobody has listed: their words say what they are.
+#[test]
+fn names_whose_words_suggest_a_secret_are_hidden_everywhere() {
+    let names = [
+        "password_confirmation",
+        "old_password",
+        "current_password",
+        "secret",
+        "api_key",
+        "auth_token",
+        "authorization",
+        "pwd",
+        "X-Amz-Signature",
+        "user[apiKey]",
+        "%61pi%5Fkey",
+    ];
+    let members = [
+        "@password",
+        "oldPassword",
+        "APIKey",
+        "x.api.key",
+        "client-secret",
+        "XAmzSignature",
+        "api\\u005fkey",
+    ];
+    let shown = "tokens_used=12&author=me&signature_algorithm=hs256&page=3";
+    let mut worker = worker(&json!({
+        "query": "keep",
+        "capture": {"request": {}},
+        "format": {"text": "%REQ(:PATH)% %REQ(REFERER)% %REQ(X-API-KEY)% %REQ(X.API.KEY)% %REQ(X-AUTH-TOKEN)% \
+                            %RESP(LOCATION)% %RESP(X-REQUEST-SIGNATURE)% %PORTCULLIS(REQUEST_BODY)%"},
+    }));
+    let query: String = names.iter().map(|name| format!("{name}=hunter2&")).collect();
+    let json: String = members.iter().map(|name| format!(r#""{name}":["hunter2"],"#)).collect();
+    for (content_type, body) in [
+        ("application/json", format!(r#"{{{json}"tokens_used":12}}"#)),
+        ("application/x-www-form-urlencoded", format!("{query}{shown}")),
+    ] {
+        let path = format!("/a?{query}{shown}");
+        let referer = format!("https://b{path}");
+        let id = worker.open();
+        let headers = [
+            (":method", "POST"),
+            (":path", &path),
+            ("content-type", content_type),
+            ("referer", &referer),
+            ("x-api-key", "hunter2"),
+            ("x.api.key", "hunter2"),
+            ("x-auth-token", "hunter2"),
+        ];
+        worker.request_headers(id, headers, false);
+        worker.body(id, Direction::Request, body.as_bytes(), true);
+        let headers = [(":status", "302"), ("location", &referer), ("x-request-signature", "hunter2")];
+        worker.response_headers(id, headers, true);
+        worker.finish(id);
+        let lines = lines(&worker);
+        let line = lines.last().unwrap();
+        assert!(!line.contains("hunter2"), "{line}");
+        assert!(line.contains(shown) && line.contains(r"tokens_used"), "{line}");
+    }
+}
+
+#[test]
+fn names_that_are_excepted_are_shown_unless_they_are_listed() {
+    let mut worker = worker(&json!({
+        "query": "keep",
+        "redact": {"except": ["pageToken", "X-Signature", "password"]},
+        "format": {"text": "%REQ(:PATH)% %REQ(X-SIGNATURE)% %REQ(X-OTHER-SIGNATURE)%"},
+    }));
+    let id = worker.request([
+        (":path", "/a?page_token=2&token=hunter2&password=hunter2"),
+        ("x-signature", "3"),
+        ("x-other-signature", "hunter2"),
+    ]);
+    worker.finish(id);
+    assert_eq!(lines(&worker), ["/a?page_token=2&token=[redacted]&password=[redacted] 3 [redacted]"]);
+}
+
 #[test]
 fn what_is_named_is_hidden_everywhere() {
     let mut worker = worker(&json!({
