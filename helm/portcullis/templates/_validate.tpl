@@ -14,16 +14,28 @@
 {{- end -}}
 {{- end -}}
 
-{{- /* Secrets do not belong into values, and ConfigMaps. */ -}}
+{{- /* Secrets do not belong into values, and ConfigMaps. No name tells what is one: so only what is known to be none may be
+       written here. A stylesheet, a format and the like are documents, and the guide says so. */ -}}
+{{- $literal := list "accept" "accept-language" "from" "user-agent" "x-scope-orgid" -}}
 {{- range $at, $policy := .Values.policies -}}
 {{- with index $policy "access-log" -}}
 {{- range $sink := .sinks -}}
 {{- if kindIs "map" $sink -}}
 {{- range $header, $_ := dig "otlp" "headers" dict $sink -}}
-{{- if regexMatch `(?i)(auth|cookie|key|token|secret|password)` $header -}}
-{{- fail (printf "policies[%d].access-log: the header %q of the collector is a secret: name a Secret in upstreams.<name>.credential, and Envoy adds it" $at $header) -}}
+{{- if not (has (lower $header) $literal) -}}
+{{- fail (printf "policies[%d].access-log: everybody who may read ConfigMaps would see the collector's header %q. Only %s may be written here: name a Secret in upstreams.<name>.credential, and Envoy adds the header" $at $header (join ", " $literal)) -}}
 {{- end -}}
 {{- end -}}
+{{- if contains "?" (dig "otlp" "path" "" $sink) -}}
+{{- fail (printf "policies[%d].access-log: the collector's path must have no query, in which a key may stand: everybody who may read ConfigMaps would see it. Name a Secret in upstreams.<name>.credential" $at) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- with index $policy "client-id" -}}
+{{- range $kind, $service := .auth -}}
+{{- if and (kindIs "map" $service) (contains "?" (dig "path" "" $service)) -}}
+{{- fail (printf "policies[%d].client-id.auth.%s.path: must have no query, in which a key may stand: everybody who may read ConfigMaps would see it. Name a Secret in upstreams.<name>.credential" $at $kind) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

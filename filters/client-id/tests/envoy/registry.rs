@@ -202,6 +202,38 @@ fn the_last_list_stays_in_force_while_the_service_is_broken() {
     gateway.envoy.wait_for_log(PATIENCE, |line| line.contains("the list of clients can be had again"));
 }
 
+/// Whoever serves the list decides what its members are called, and nothing else of the log.
+#[test]
+fn hostile_lists_neither_forge_the_log_nor_flood_it() {
+    let forged = "\n[2026-01-31 08:15:30.138][21][info][wasm] {\"client_id\":\"forged\"}\u{1b}[2J";
+    let refused = |name: &str| {
+        let document = json!({"version": 1, "clients": [{"id": "acme", name: 1}]}).to_string();
+        Behaviour::Reply(http_reply(200, &[], document.as_bytes()))
+    };
+    let good = || Behaviour::Reply(http_reply(200, &[], &list("acme", "s3cret")));
+    let service = HostileServer::start(refused(forged));
+    let gateway = Gateway::start(&policy(json!({})), service.addr());
+    gateway.wait_for_count("registry_refused", vms(1));
+    for _ in 0..3 {
+        let updated = gateway.count("registry_updated");
+        service.behave(good());
+        gateway.wait_for_count("registry_updated", updated.saturating_add(vms(1)));
+        let refused_before = gateway.count("registry_refused");
+        service.behave(refused(&"x".repeat(2_000_000)));
+        gateway.wait_for_count("registry_refused", refused_before.saturating_add(vms(1)));
+    }
+    let shown = gateway.envoy.wait_for_log(PATIENCE, |line| line.contains("no new list of clients"));
+    let name = r#"\n[2026-01-31 08:15:30.138][21][info][wasm] \u007b\"client_id"#;
+    assert!(shown.contains(&format!("clients[0].{name}")), "{shown}");
+    let lines = gateway.envoy.log_lines();
+    let complaints = lines.iter().filter(|line| line.contains("no new list of clients")).count();
+    assert!(complaints <= usize::try_from(vms(1)).unwrap(), "{complaints}");
+    for line in &lines {
+        assert!(!line.starts_with("[2026-01-31") && !line.contains('\u{1b}'), "{line}");
+        assert!(line.len() < 4096 && !line.contains("xxxxxxxxxx".repeat(10).as_str()), "{}", line.len());
+    }
+}
+
 #[test]
 fn a_held_request_that_is_aborted_is_forgotten() {
     let service = HostileServer::start(Behaviour::Gate(http_reply(200, &[], &list("acme", "s3cret"))));
