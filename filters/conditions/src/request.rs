@@ -165,6 +165,18 @@ mod tests {
         assert!(!query(Some("a"), Quantifier::All, "/?k=a&k=%zz"));
         assert!(query(Some("a"), Quantifier::Any, "/?k=a&k=%zz"));
         assert!(query(None, Quantifier::All, "/?k=%zz"));
-        assert!(!query(None, Quantifier::All, "/?K=a"));
+        assert!(!query(None, Quantifier::All, "/?kk=a"));
+    }
+
+    #[test]
+    fn a_parameter_in_another_spelling_is_a_further_value() {
+        for spelled in ["/?k=a&+k=b", "/?k=a&k[]=b", "/?K=b&k=a", "/?k=a&x;k=b"] {
+            let passes = |quantifier| {
+                let test =
+                    RequestTest::query("k", Some(&TextTest::Exact("a".to_owned())), quantifier).unwrap();
+                test.is_true(&[(":path", spelled)].into_iter().collect())
+            };
+            assert!(!passes(Quantifier::All) && passes(Quantifier::Any), "{spelled}");
+        }
     }
 }

@@ -13,6 +13,7 @@ pub mod headers;
 pub mod host;
 pub mod json;
 pub mod metrics;
+pub mod parameter;
 pub mod percent;
 pub mod printable;
 pub mod protobuf;

@@ -3,6 +3,7 @@
 use core::net::Ipv6Addr;
 use std::borrow::Cow;
 
+use crate::parameter;
 use crate::percent::decode_form;
 
 /// The host in lower case, without the port, and without the dot that may end a whole domain name (RFC 3986, section
@@ -58,22 +59,18 @@ pub fn path(path: &[u8]) -> &[u8] {
     path.get(..end).unwrap_or_default()
 }
 
-/// The values of all parameters of this name, in order, read as HTML forms have them: `&` separates, `+` is a space,
-/// `%xx` is a byte. A parameter without `=` has an empty value. Names are decoded before they are compared.
+/// The values of all parameters that some reader takes for this name ([`parameter`]), in order: in whatever way a name is
+/// spelled, it is a further value of the same parameter. `+` is a space, `%xx` is a byte. A parameter without `=` has an
+/// empty value.
 ///
 /// `None` stands for what cannot be decoded: the value of such a parameter, and any parameter whose name may be this one
 /// to an upstream that makes something of it.
 pub fn query_values<'a>(path: &'a [u8], name: &str) -> impl Iterator<Item = Option<Cow<'a, [u8]>>> {
-    query(path).split(|byte| *byte == b'&').filter_map(move |pair| {
-        let (key, value) = match memchr::memchr(b'=', pair).and_then(|at| pair.split_at_checked(at)) {
-            Some((key, rest)) => (key, rest.get(1..).unwrap_or_default()),
-            None => (pair, &[][..]),
-        };
-        match decode_form(key) {
-            Some(key) if *key == *name.as_bytes() => Some(decode_form(value)),
-            Some(_) => None,
-            None => Some(None),
+    query(path).split(|byte| *byte == b'&').flat_map(parameter::parameters).filter_map(move |found| {
+        if parameter::is_same(found.name, name.as_bytes()) {
+            return Some(decode_form(found.value));
         }
+        decode_form(found.name).is_none().then_some(None)
     })
 }
 
@@ -170,7 +167,9 @@ mod tests {
             ("/a?id%=1", &["?"]),
             ("/a?100%&id=1", &["?", "1"]),
             ("/a?x=100%&id=1", &["1"]),
-            ("/a?ID=1&xid=2&id2=3", &[]),
+            ("/a?xid=2&id2=3&i_d=4", &[]),
+            ("/a?ID=1&+id=2&id[]=3&id%00x=4", &["1", "2", "3", "4"]),
+            ("/a?x=1;id=2;y&id=3;z", &["2", "3;z"]),
             ("/id=1", &[]),
             ("/a#?id=1", &[]),
             ("/a?id=1#&id=2", &["1"]),
