@@ -19,6 +19,7 @@
 //!
 //! - [`EnvoyConfig`] says what Envoy shall run, [`Envoy`] is the running process.
 //! - [`Backend`] is an upstream that behaves and records; [`HostileServer`] is one that does not behave.
+//! - [`Program`] is any other peer: a program of somebody else's.
 //! - [`RateLimitService`] is Envoy's reference rate limit service with a [`Redis`] behind it.
 //! - [`h1`] and [`h2`] are clients that send what a test says and nothing else; [`Http`] is either of them.
 
@@ -42,6 +43,7 @@ mod metered;
 mod paths;
 mod plugin;
 mod process;
+mod program;
 mod rate_limit_service;
 mod redis;
 mod render;
@@ -66,6 +68,7 @@ pub use message::{Headers, Response};
 pub use paths::{envoy_binary, module_path, workspace_root};
 pub use plugin::{FailurePolicy, WasmPlugin};
 pub use process::{Envoy, Rejected};
+pub use program::Program;
 pub use rate_limit_service::RateLimitService;
 pub use redis::Redis;
 pub use reply::Reply;

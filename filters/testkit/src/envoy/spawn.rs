@@ -9,7 +9,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 /// Debian's util-linux; where it is missing, a test run that is killed leaves its Envoys behind.
-const SETPRIV: &str = "/usr/bin/setpriv";
+pub(super) const SETPRIV: &str = "/usr/bin/setpriv";
 
 type Request = (Command, Sender<io::Result<Child>>);
 
