@@ -54,7 +54,7 @@ impl<'p> Machine<'p, '_> {
         self.focus = call.focus;
         self.next = call.return_to;
         self.release_trees(call.trees);
-        self.settle();
+        self.settle_if_much();
         true
     }
 
@@ -160,7 +160,7 @@ impl<'p> Machine<'p, '_> {
             self.arguments.truncate(application.arguments.start);
             self.listed = self.listed.saturating_sub(application.nodes.bytes());
             self.frames.pop();
-            self.settle();
+            self.settle_if_much();
             return Ok(());
         };
         application.position = application.position.saturating_add(1);
@@ -242,7 +242,8 @@ impl<'p> Machine<'p, '_> {
     /// A list of nodes that takes so many bytes will be there for a while.
     fn list(&mut self, bytes: usize) -> Result<()> {
         self.listed = self.listed.saturating_add(bytes);
-        self.check_kept(0)
+        // Without a list, it is the frame alone, which the next template counts.
+        if bytes == 0 { Ok(()) } else { self.check_kept(0) }
     }
 
     /// Goes to the next node, whose instructions are at `body`, or leaves the loop.
@@ -260,7 +261,7 @@ impl<'p> Machine<'p, '_> {
                 self.focus = frame.focus;
                 self.listed = self.listed.saturating_sub(size_of_val::<[NodeId]>(&frame.nodes));
                 self.frames.pop();
-                self.settle();
+                self.settle_if_much();
             }
         }
         // The variables of the round are gone.

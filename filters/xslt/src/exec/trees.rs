@@ -69,6 +69,14 @@ impl Machine<'_, '_> {
         Ok(())
     }
 
+    /// The same if so much was held that it matters: more than a sixteenth of what may be.
+    #[inline]
+    pub(super) fn settle_if_much(&mut self) {
+        if self.budget.held() > self.limits.temporary_bytes >> 4 {
+            self.settle();
+        }
+    }
+
     /// Has the account say what is kept now, after some of it has gone. There is no evaluation under way.
     #[inline]
     pub(super) fn settle(&mut self) {
