@@ -8,6 +8,8 @@
 //!   nothing closes into underscores. `client.id`, `+client_id`, `client_id%00x` and `client_id[]` are all `client_id`.
 //! - Most leave a `%` as it is that no two hexadecimal digits follow, and do not give up the name.
 //! - Some separate by `;` too, as HTML 4.01 recommended (appendix B.2.2), PHP if `arg_separator.input` says so.
+//! - qs, which Express uses, takes the brackets off a name that begins with one: `[client_id]` and `[client_id]x` are
+//!   `client_id` (qs, `lib/parse.js`).
 //! - PHP's own server takes no notice of a second `?` at the beginning of the query (`sapi/cli/php_http_parser.c`).
 //! - ASP.NET does not tell upper from lower case.
 //!
@@ -53,8 +55,14 @@ pub fn is_same(encoded: &[u8], name: &[u8]) -> bool {
     }
     let marks = encoded.iter().take_while(|byte| **byte == b'?').count();
     let mut bytes = Decoded(encoded.get(marks..).unwrap_or_default()).skip_while(|byte| *byte == b' ');
-    let mut begins = || name.iter().all(|other| bytes.next().is_some_and(|byte| is_same_byte(byte, *other)));
-    begins() && matches!(bytes.next(), None | Some(b'\0' | b'['))
+    matches!(behind(bytes.clone(), name), Some(None | Some(b'\0' | b'[')))
+        || (bytes.next() == Some(b'[') && behind(bytes, name) == Some(Some(b']')))
+}
+
+/// What stands behind the name, if the bytes begin with it: a byte or their end.
+fn behind(mut bytes: impl Iterator<Item = u8>, name: &[u8]) -> Option<Option<u8>> {
+    let begins = name.iter().all(|other| bytes.next().is_some_and(|byte| is_same_byte(byte, *other)));
+    begins.then(|| bytes.next())
 }
 
 fn is_same_byte(byte: u8, other: u8) -> bool {
@@ -62,6 +70,7 @@ fn is_same_byte(byte: u8, other: u8) -> bool {
 }
 
 /// The bytes of a form's text, decoded as far as they can be: a `%` that no two hexadecimal digits follow stays.
+#[derive(Clone)]
 struct Decoded<'a>(&'a [u8]);
 
 impl Iterator for Decoded<'_> {
@@ -89,7 +98,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn knows_the_spellings_that_php_takes_for_a_name() {
+    fn knows_the_spellings_that_readers_take_for_a_name() {
         for encoded in [
             "a_id",
             "a.id",
@@ -113,6 +122,9 @@ mod tests {
             "a-id",
             "a%id",
             "a~id",
+            "[a_id]",
+            "%5Ba_id%5D[x]",
+            "[a.id]x",
         ] {
             assert!(is_same(encoded.as_bytes(), b"a_id"), "{encoded}");
         }
@@ -122,9 +134,17 @@ mod tests {
     fn leaves_other_names_alone() {
         for encoded in [
             "", "a", "a_i", "a_idx", "xa_id", "aid", "a__id", "a_id_", "a_id+", "a_id.", "a_id]", "a[id]",
-            "a_id%", "a_id%0", "%00a_id", "%09a_id", "_a_id", "[a_id", "a%00_id", "a%2500id", "a%5_id", "a%",
+            "a_id%", "a_id%0", "%00a_id", "%09a_id", "_a_id", "[a_id", "[a_id[]", "[]a_id", "x[a_id]",
+            "a%00_id", "a%2500id", "a%5_id", "a%",
         ] {
             assert!(!is_same(encoded.as_bytes(), b"a_id"), "{encoded}");
+        }
+    }
+
+    #[test]
+    fn a_name_may_begin_with_what_others_are_read_as() {
+        for encoded in ["_id", ".id", "[id", "[_id]"] {
+            assert!(is_same(encoded.as_bytes(), b"_id"), "{encoded}");
         }
     }
 

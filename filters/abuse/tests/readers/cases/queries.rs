@@ -64,6 +64,7 @@ const SPELLINGS: &[(&str, &str)] = &[
     ("?client_", ""),
     ("x=1?client_", ""),
     ("[client_", ""),
+    ("[client_", "]"),
     ("_client_", ""),
     ("client%u005f", ""),
 ];
