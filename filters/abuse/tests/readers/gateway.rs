@@ -9,6 +9,7 @@ use portcullis_testkit::envoy::{Backend, Body, Cluster, Envoy, EnvoyConfig, Http
 use serde_json::{Value, json};
 
 use crate::reader::{Reader, Seen};
+use crate::rule::Mode;
 
 /// A header that says which reader a request is for.
 const READER: &str = "x-reader";
@@ -16,11 +17,12 @@ const READER: &str = "x-reader";
 /// Fields of a request.
 pub(crate) type Fields<'a> = &'a [(&'a str, &'a [u8])];
 
-/// Envoy with client-id and content-router, and an auth service that knows `acme` with the secret `s3cret`, and is out
-/// when it is asked about the secret `outage`.
+/// Envoy with client-id and content-router, and an auth service that knows `acme` with the secret `s3cret`; and the same
+/// with one that is out, for the requests of [`Mode::Outage`].
 pub(crate) struct Gateway {
-    envoy: Envoy,
-    _auth: Backend,
+    in_service: Envoy,
+    in_outage: Envoy,
+    _auth: [Backend; 2],
 }
 
 /// What became of a request.
@@ -49,27 +51,18 @@ impl Gateway {
                 b"acme:s3cret" => {
                     Reply::status(200).header("x-client-name", "Acme Ltd").header("x-client-tier", "gold")
                 }
-                pair if pair.ends_with(b":outage") => Reply::status(500),
                 _ => Reply::status(401),
             }
         });
-        let mut config = EnvoyConfig::new()
-            .cluster(Cluster::http1("auth", auth.addr()))
-            .http1_trailers()
-            .filter(plugin(&policies(credentials)))
-            .merge_connection_manager(json!({"delayed_close_timeout": "0s"}));
-        for reader in readers {
-            config = config.cluster(Cluster::http1(reader.name, reader.addr)).route(json!({
-                "match": {"prefix": "/", "headers": [{"name": READER, "string_match": {"exact": reader.name}}]},
-                // A server may close a connection at the moment in which Envoy takes it for a request.
-                "route": {"cluster": reader.name, "timeout": "60s", "retry_policy": {"retry_on": "reset,connect-failure"}},
-            }));
-        }
-        Self { envoy: Envoy::start(&config), _auth: auth }
+        let broken = Backend::start();
+        broken.reply(Reply::status(500));
+        let [in_service, in_outage] = [&auth, &broken].map(|auth| envoy(readers, credentials, auth.addr()));
+        Self { in_service, in_outage, _auth: [auth, broken] }
     }
 
-    fn addr(&self) -> SocketAddr {
-        self.envoy.addr()
+    fn envoy_for(&self, fields: Fields) -> &Envoy {
+        let is_for_outage = fields.iter().any(|field| Mode::Outage.credentials().contains(field));
+        if is_for_outage { &self.in_outage } else { &self.in_service }
     }
 
     /// Sends a GET.
@@ -89,7 +82,7 @@ impl Gateway {
         body: &[u8],
     ) -> Fate {
         let fields = [&[(READER, reader.name.as_bytes())], fields].concat();
-        h1::request(self.addr(), method, path, &fields, body).into()
+        h1::request(self.envoy_for(&fields).addr(), method, path, &fields, body).into()
     }
 
     /// Sends a request with a body and trailers.
@@ -102,7 +95,8 @@ impl Gateway {
         trailers: Fields,
     ) -> Fate {
         let fields = [&[(READER, reader.name.as_bytes())], fields].concat();
-        let mut request = Http::One.begin(self.addr(), "POST", path, &fields, Body::Chunked);
+        let mut request =
+            Http::One.begin(self.envoy_for(&fields).addr(), "POST", path, &fields, Body::Chunked);
         request.send(b"body").expect("the body is sent");
         request.end(trailers).expect("the trailers are sent");
         request.response().expect("a response").into()
@@ -111,12 +105,31 @@ impl Gateway {
     /// Asserts that no VM has failed.
     #[track_caller]
     pub(crate) fn assert_sound(&self) {
-        let lines = self.envoy.log_lines();
-        let failed = lines.iter().find(|line| {
-            ["panic", "Function: proxy_on", "[critical]"].iter().any(|sign| line.contains(sign))
-        });
-        assert_eq!(failed, None);
+        for envoy in [&self.in_service, &self.in_outage] {
+            let lines = envoy.log_lines();
+            let failed = lines.iter().find(|line| {
+                ["panic", "Function: proxy_on", "[critical]"].iter().any(|sign| line.contains(sign))
+            });
+            assert_eq!(failed, None);
+        }
     }
+}
+
+#[track_caller]
+fn envoy(readers: &[Reader], credentials: &str, auth: SocketAddr) -> Envoy {
+    let mut config = EnvoyConfig::new()
+        .cluster(Cluster::http1("auth", auth))
+        .http1_trailers()
+        .filter(plugin(&policies(credentials)))
+        .merge_connection_manager(json!({"delayed_close_timeout": "0s"}));
+    for reader in readers {
+        config = config.cluster(Cluster::http1(reader.name, reader.addr)).route(json!({
+            "match": {"prefix": "/", "headers": [{"name": READER, "string_match": {"exact": reader.name}}]},
+            // A server may close a connection at the moment in which Envoy takes it for a request.
+            "route": {"cluster": reader.name, "timeout": "60s", "retry_policy": {"retry_on": "reset,connect-failure"}},
+        }));
+    }
+    Envoy::start(&config)
 }
 
 fn policies(credentials: &str) -> [Value; 2] {

@@ -20,8 +20,11 @@ use crate::reader::Reader;
 /// With this in the environment, a reader that is not installed fails the test instead of being skipped.
 const REQUIRE: &str = "PORTCULLIS_REQUIRE_READERS";
 
+/// Starts a reader, if its programs are installed.
+type Start = fn() -> Option<Reader>;
+
 /// What starts each reader, and gives none where a program that it needs is not installed.
-const ALL: &[(&str, fn() -> Option<Reader>)] = &[
+const ALL: &[(&str, Start)] = &[
     ("php-cgi, FastCGI behind nginx", php::fastcgi),
     ("php-cgi, CGI in lighttpd", php::cgi),
     ("php's own server", php::own_server),
