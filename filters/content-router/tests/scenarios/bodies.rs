@@ -203,6 +203,23 @@ fn what_is_too_large_for_a_rule_matters_only_if_that_is_to_decide() {
     }
 }
 
+/// An expression may hold 64 MiB of texts at once, whatever the message has room for.
+#[test]
+fn an_expression_that_takes_too_much_memory_is_too_large() {
+    const TEXT: usize = 700_000;
+    let body = format!("<a>{}</a>", "x".repeat(TEXT));
+    for (copies, expected) in [(80, to("r1")), (110, Fared::Refused(413))] {
+        let parts = vec!["string(/)"; copies].join(", ");
+        let expression = format!("string-length(concat({parts})) = {}", copies * TEXT);
+        let config = with(
+            rules(&[json!({"xpath": {"expression": expression}})]),
+            json!({"body": {"xpath": "buffered"}}),
+        );
+        let xml = &[("content-type", "application/xml")];
+        assert_eq!(post(&mut worker(&config), xml, body.clone()), expected, "{copies} copies");
+    }
+}
+
 #[test]
 fn a_rule_that_waits_for_nothing_but_what_is_too_large_is_refused_at_once() {
     let block = json!({"soap-header": {"name": "r", "value": {"exact": "x"}}});

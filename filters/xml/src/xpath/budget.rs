@@ -57,6 +57,17 @@ impl Budget {
         if self.held > self.most { Err(EvaluateError::MemoryExceeded) } else { Ok(()) }
     }
 
+    /// Takes bytes from the account if no more than `bound` are held then, and says whether it has.
+    #[inline]
+    pub fn hold_within(&mut self, bytes: usize, bound: usize) -> bool {
+        let held = self.held.saturating_add(bytes);
+        let fits = held <= bound.min(self.most);
+        if fits {
+            self.held = held;
+        }
+        fits
+    }
+
     /// Gives bytes back that were held.
     #[inline]
     pub fn release(&mut self, bytes: usize) {

@@ -7,6 +7,7 @@ use portcullis_xml::{NodeId, NodeKind};
 use super::error::{Failure, Result};
 use super::frame::{Application, Call, Focus, Frame, Loop, Nodes};
 use super::machine::Machine;
+use super::values::Values;
 use crate::error::TransformErrorKind;
 use crate::expression::Shape;
 use crate::fragments::is_fragment;
@@ -14,6 +15,9 @@ use crate::pattern::Among;
 use crate::program::{Address, Apply, Op, Program, Selection, Template};
 use crate::result::Receiver;
 use portcullis_xml::xpath::Context;
+
+/// What a call takes, with the list that it loops over or applies templates to.
+const FRAMES: usize = size_of::<[Frame; 2]>();
 
 impl<'p> Machine<'p, '_> {
     /// Goes to instructions with variables of their own, which will come back to `return_to`.
@@ -28,6 +32,7 @@ impl<'p> Machine<'p, '_> {
             return Err(Failure::Depth);
         }
         self.depth = self.depth.saturating_add(1);
+        self.check_kept(FRAMES.saturating_add(Values::bytes_of_places(slots)))?;
         let trees = self.trees.len();
         self.frames.push(Frame::Call(Call {
             return_to,
@@ -40,7 +45,7 @@ impl<'p> Machine<'p, '_> {
         self.base = self.locals.len();
         self.locals.extend(slots);
         self.next = body;
-        self.check_kept(0)
+        Ok(())
     }
 
     /// Comes back; `false` if there is nowhere to come back to.
@@ -64,8 +69,7 @@ impl<'p> Machine<'p, '_> {
         let end = self.arguments.len();
         let start = end.saturating_sub(usize::try_from(arguments).unwrap_or(usize::MAX));
         if self.is_last() {
-            self.replace(template, start);
-            return Ok(());
+            return self.replace(template, start);
         }
         self.enter(template.body, template.slots, start..end, self.next)?;
         if let Some(Frame::Call(call)) = self.frames.last_mut() {
@@ -88,8 +92,9 @@ impl<'p> Machine<'p, '_> {
 
     /// Goes to a template in place of the one that has nothing left to do: templates that call themselves at their end
     /// take no more room than a loop.
-    fn replace(&mut self, template: &Template, first_argument: usize) {
-        let Some(Frame::Call(call)) = self.frames.last() else { return };
+    fn replace(&mut self, template: &Template, first_argument: usize) -> Result<()> {
+        self.check_kept(Values::bytes_of_places(template.slots))?;
+        let Some(Frame::Call(call)) = self.frames.last() else { return Ok(()) };
         let trees = call.trees;
         let kept = call.arguments.min(first_argument);
         self.arguments.remove(kept..first_argument);
@@ -102,6 +107,8 @@ impl<'p> Machine<'p, '_> {
         if self.trees.len() > trees && !handed_on.iter().any(|value| is_fragment(value, &self.document)) {
             self.release_trees(trees);
         }
+        self.settle_if_much();
+        Ok(())
     }
 
     /// `xsl:apply-templates`
@@ -241,9 +248,11 @@ impl<'p> Machine<'p, '_> {
 
     /// A list of nodes that takes so many bytes will be there for a while.
     fn list(&mut self, bytes: usize) -> Result<()> {
-        self.listed = self.listed.saturating_add(bytes);
-        // Without a list, it is the frame alone, which the next template counts.
-        if bytes == 0 { Ok(()) } else { self.check_kept(0) }
+        if bytes > 0 {
+            self.check_kept(bytes.saturating_add(size_of::<Frame>()))?;
+            self.listed = self.listed.saturating_add(bytes);
+        }
+        Ok(())
     }
 
     /// Goes to the next node, whose instructions are at `body`, or leaves the loop.
@@ -261,10 +270,10 @@ impl<'p> Machine<'p, '_> {
                 self.focus = frame.focus;
                 self.listed = self.listed.saturating_sub(size_of_val::<[NodeId]>(&frame.nodes));
                 self.frames.pop();
-                self.settle_if_much();
             }
         }
         // The variables of the round are gone.
         self.release_trees(trees);
+        self.settle_if_much();
     }
 }

@@ -8,7 +8,7 @@ use portcullis_xml::{NodeId, NodeKind};
 use super::environment::{Surroundings, owned, shrink};
 use super::error::Result;
 use super::machine::Machine;
-use super::values::bytes_of;
+use super::values::{Arguments, bytes_of};
 use crate::expression::{Expression, Part, Shape, ValueTemplate};
 use crate::pattern::{Among, Matching, Pattern};
 use crate::result::{Receiver, copy_of};
@@ -70,7 +70,8 @@ impl<'p> Machine<'p, '_> {
             self.budget.hold(bytes)?;
         }
         let value = owned(value);
-        self.check_kept(bytes)?;
+        // As an argument, it takes a place and a name too.
+        self.check_kept(bytes.saturating_add(Arguments::PLACE))?;
         Ok(value)
     }
 
@@ -83,8 +84,9 @@ impl<'p> Machine<'p, '_> {
     /// The same for bytes that are kept to the end.
     pub(super) fn keep(&mut self, bytes: usize) -> Result<()> {
         self.budget.charge_bytes(bytes)?;
+        self.check_kept(bytes)?;
         self.kept = self.kept.saturating_add(bytes);
-        self.check_kept(0)
+        Ok(())
     }
 
     /// Writes the string-value of an expression as text.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use portcullis_xml::NodeId;
 use portcullis_xml::xpath::{Context, Value};
 
-use super::error::Result;
+use super::error::{Failure, Result};
 use super::machine::Machine;
 use super::walk::following;
 use crate::expression::Expression;
@@ -78,7 +78,7 @@ impl<'p> Machine<'p, '_> {
             if !self.matches(pattern, node)? {
                 continue;
             }
-            // What goes beyond that is not added: it will fail as a whole.
+            // What goes beyond that is not added.
             let room = self.limits.temporary_bytes.saturating_sub(self.budget.held());
             let bytes = self.evaluate_for(node, value, Context::of(node), |value, document| match value {
                 Value::Nodes(values) => {
@@ -102,6 +102,9 @@ impl<'p> Machine<'p, '_> {
                     bytes
                 }
             })?;
+            if bytes > room {
+                return Err(Failure::Kept);
+            }
             self.keep(bytes)?;
         }
         Ok(())

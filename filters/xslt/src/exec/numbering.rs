@@ -39,7 +39,9 @@ impl<'p> Machine<'p, '_> {
             }
         }
         self.budget.charge_bytes(out.len())?;
-        Ok(self.writer.text(&out)?)
+        self.writer.text(&out)?;
+        self.settle_if_much();
+        Ok(())
     }
 
     /// Whether so many numbers can be written: each may be as long as the format says, with a separator between any two

@@ -10,7 +10,7 @@ use super::environment::{borrowed, owned};
 use super::error::{Failure, Result};
 use super::frame::{Focus, Frame};
 use super::machine::{GlobalValue, Machine};
-use super::values::bytes_of;
+use super::values::{Arguments, bytes_of};
 use crate::error::TransformErrorKind;
 use crate::parameters::Parameter;
 use crate::program::{GLOBAL, SlotNumber};
@@ -31,6 +31,8 @@ impl Machine<'_, '_> {
             }
             None => self.locals.set(self.base.saturating_add(index(slot)), value),
         }
+        // What was there before is gone.
+        self.settle_if_much();
     }
 
     /// Makes a temporary tree of what has been collected; its value is its root.
@@ -48,7 +50,8 @@ impl Machine<'_, '_> {
         fragment.build(&mut tree)?;
         self.document = tree.finish()?;
         // Its declarations may be more than its text.
-        self.check_kept(0)?;
+        self.settle();
+        self.budget.hold(Arguments::PLACE)?;
         self.document.roots().last().copied().ok_or(Failure::Nodes)
     }
 

@@ -49,7 +49,14 @@ impl Trees {
 
 impl Machine<'_, '_> {
     /// Takes off all trees but the first so many, and those that stay.
+    #[inline]
     pub(super) fn release_trees(&mut self, count: usize) {
+        if self.trees.len() > count {
+            self.truncate_trees(count);
+        }
+    }
+
+    fn truncate_trees(&mut self, count: usize) {
         let count = count.max(self.trees.lasting);
         if let Some(mark) = self.trees.marks.get(count) {
             self.document.truncate(*mark);
@@ -59,27 +66,38 @@ impl Machine<'_, '_> {
         }
     }
 
-    /// Whether what is kept, and so many bytes more, is as much as there may be. The account says so from here on, to
-    /// expressions too.
+    /// Whether so many bytes more can be kept. The account says so from here on, to expressions too.
+    ///
+    /// While little is held, the bytes are added to the account, and what goes is not taken off it: the account may say
+    /// too much, never too little. Once it says [much](Self::much), the sum is made anew.
     #[inline]
     pub(super) fn check_kept(&mut self, more: usize) -> Result<()> {
+        let grown = self.writer.take_grown();
+        if self.budget.hold_within(more.saturating_add(grown), self.much()) {
+            return Ok(());
+        }
         self.settle();
-        self.budget.hold(more)?;
-        self.budget.release(more);
-        Ok(())
+        Ok(self.budget.hold(more)?)
     }
 
-    /// The same if so much was held that it matters: more than a sixteenth of what may be.
+    /// Makes the sum anew after something has gone, if that matters.
     #[inline]
     pub(super) fn settle_if_much(&mut self) {
-        if self.budget.held() > self.limits.temporary_bytes >> 4 {
+        if self.budget.held() > self.much() {
             self.settle();
         }
     }
 
-    /// Has the account say what is kept now, after some of it has gone. There is no evaluation under way.
+    /// How many bytes may be held before it matters what exactly they are.
     #[inline]
+    fn much(&self) -> usize {
+        self.limits.temporary_bytes >> 4
+    }
+
+    /// Has the account say what is kept now, after some of it has gone. There is no evaluation under way.
+    #[cold]
     pub(super) fn settle(&mut self) {
+        self.writer.take_grown();
         let frames = self.frames.len().saturating_mul(size_of::<Frame>());
         let trees = self.trees.bytes(&self.document);
         let values = self.locals.bytes().saturating_add(self.arguments.bytes());

@@ -23,7 +23,13 @@ impl Values {
 
     /// How many bytes they take, with their text and node lists.
     pub(super) fn bytes(&self) -> usize {
-        self.values.len().saturating_mul(size_of::<Value<'_>>()).saturating_add(self.bytes)
+        Self::bytes_of_places(self.values.len()).saturating_add(self.bytes)
+    }
+
+    /// How many bytes so many take that have no value yet.
+    #[inline]
+    pub(super) fn bytes_of_places(count: usize) -> usize {
+        count.saturating_mul(size_of::<Value<'_>>())
     }
 
     pub(super) fn get(&self, range: Range<usize>) -> &[Value<'static>] {
@@ -78,6 +84,9 @@ pub(super) struct Arguments {
 }
 
 impl Arguments {
+    /// What one takes besides its text or node list.
+    pub(super) const PLACE: usize = size_of::<Value<'_>>() + size_of::<u32>();
+
     pub(super) fn len(&self) -> usize {
         self.names.len()
     }

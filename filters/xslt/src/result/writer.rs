@@ -29,6 +29,8 @@ pub(crate) struct ResultWriter {
     limits: ResultLimits,
     captured_bytes: usize,
     recorded_nodes: usize,
+    /// What [`memory`](Self::memory) has grown by since it was last asked; what has gone is not taken off.
+    grown: usize,
     /// A string that is no longer needed, for its memory.
     spare: String,
 }
@@ -65,7 +67,15 @@ impl ResultWriter {
             }
         };
         let captures = Vec::new();
-        Self { output, captures, limits, captured_bytes: 0, recorded_nodes: 0, spare: String::new() }
+        Self {
+            output,
+            captures,
+            limits,
+            captured_bytes: 0,
+            recorded_nodes: 0,
+            grown: 0,
+            spare: String::new(),
+        }
     }
 
     /// Makes room for so many bytes of the result. There need not be that many.
@@ -85,6 +95,12 @@ impl ResultWriter {
         };
         let captures = self.captures.len().saturating_mul(size_of::<Capture>());
         self.captured_bytes.saturating_add(captures).saturating_add(open)
+    }
+
+    /// By how many bytes more [`memory`](Self::memory) has grown, at most, since this was last asked.
+    #[inline]
+    pub(crate) fn take_grown(&mut self) -> usize {
+        core::mem::take(&mut self.grown)
     }
 
     /// From here on, all goes to a fragment.
@@ -147,6 +163,7 @@ impl ResultWriter {
     }
 
     fn begin(&mut self, content: Content) {
+        self.grown = self.grown.saturating_add(size_of::<Capture>());
         self.captures.push(Capture { content, nodes: 0, bytes: 0 });
     }
 
@@ -165,6 +182,7 @@ impl ResultWriter {
         capture.bytes = capture.bytes.saturating_add(bytes);
         self.recorded_nodes = self.recorded_nodes.saturating_add(nodes);
         self.captured_bytes = self.captured_bytes.saturating_add(bytes);
+        self.grown = self.grown.saturating_add(bytes);
         if self.recorded_nodes > self.limits.fragment_nodes {
             return Err(ResultError::FragmentTooLarge(self.limits.fragment_nodes));
         }
@@ -184,7 +202,10 @@ impl Receiver for ResultWriter {
     fn start_element(&mut self, names: &Names, name: ResultName) -> Result<(), ResultError> {
         self.charge_capture(1, 0)?;
         match self.target() {
-            (None, Serializer::Xml(xml)) => xml.start_element(names, name)?,
+            (None, Serializer::Xml(xml)) => {
+                xml.start_element(names, name)?;
+                self.grown = self.grown.saturating_add(XmlSerializer::ELEMENT_BYTES);
+            }
             (None, Serializer::Text(_)) => {}
             (Some(Content::Fragment(recorder)), _) => recorder.start_element(name),
             (Some(Content::Text(_, skipped)), _) => *skipped = skipped.saturating_add(1),

@@ -103,10 +103,13 @@ impl XmlSerializer {
         }
     }
 
+    /// How many bytes an element takes that is open.
+    pub(super) const ELEMENT_BYTES: usize = size_of::<Element>();
+
     /// How many bytes the elements take that are open.
     #[inline]
     pub(super) fn open_bytes(&self) -> usize {
-        self.open.len().saturating_mul(size_of::<Element>())
+        self.open.len().saturating_mul(Self::ELEMENT_BYTES)
     }
 
     /// The bytes. Elements that are still open end here.

@@ -106,3 +106,16 @@ fn what_grows_is_bounded_wherever_it_grows() {
     }
     assert!(failures.is_empty(), "{failures:#?}");
 }
+
+/// A VM has 1 GiB in Envoy 1.40. A worker transforms one message at a time, while it holds others.
+#[test]
+fn the_largest_limits_together_leave_room_in_a_vm() {
+    /// The largest `max_held_bytes`.
+    const HELD: usize = 256 << 20;
+    let limits = largest();
+    let all = limits.temporary_bytes * FOR_EACH_TEMPORARY_BYTE
+        + usize::try_from(limits.nodes).unwrap() * FOR_EACH_NODE
+        + limits.output_bytes * FOR_EACH_OUTPUT_BYTE
+        + FOR_ALL;
+    assert!(HELD + all < 800 << 20, "{all} bytes beside {HELD}");
+}
