@@ -47,6 +47,12 @@ impl HeldMemory {
         HELD.get().total()
     }
 
+    /// What all messages that this worker is reading take, in bytes, without the exchanges that are open.
+    #[must_use]
+    pub fn of_messages() -> usize {
+        HELD.get().messages
+    }
+
     /// Says how many bytes the message takes now. All messages and exchanges of the worker together may take `most`; as long
     /// as they take less than before, nothing is wrong.
     ///

@@ -221,7 +221,7 @@ fn what_a_router_has_read_is_for_the_first_that_transforms() {
         let read = worker.host.take_body_bytes_read();
         // If nobody wants it, no more is read than it takes to route.
         assert!(if is_transformed { read == message.len() } else { read < message.len() }, "{read}");
-        assert_eq!(HeldMemory::of_worker(), 0, "the response may take its time");
+        assert_eq!(HeldMemory::of_messages(), 0, "the response may take its time");
         worker.finish(sent.id);
     }
 }

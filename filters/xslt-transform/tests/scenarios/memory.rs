@@ -69,7 +69,7 @@ fn messages_beyond_what_all_may_take_are_refused_until_others_have_ended() {
         for sent in held {
             worker.abort(sent.id);
         }
-        assert_eq!(HeldMemory::of_worker(), 0, "{at:?}");
+        assert_eq!(HeldMemory::of_messages(), 0, "{at:?}");
         assert_eq!(send(&mut worker, at, XML, "<a/>"), passed("<b/>"));
     }
 }
