@@ -3,9 +3,10 @@
 use core::ops::Range;
 
 use portcullis_policy::{ConfigError, HeaderList};
+use portcullis_xml::soap::MediaType;
 
 use crate::config::BodyCapture;
-use crate::media_type::{MediaRange, MediaType};
+use crate::media_type::{MediaRange, is_subtype, is_superset_of_ascii};
 use crate::redact::Redaction;
 
 /// What stands for the rest of a body.
@@ -59,10 +60,10 @@ enum Kind {
 }
 
 impl Kind {
-    fn of(media: &MediaType) -> Self {
-        if media.sub() == "json" || media.sub().ends_with("+json") {
+    fn of(media: &MediaType<'_>) -> Self {
+        if media.is_json() || is_subtype(media, "json") {
             Self::Json
-        } else if media.sub() == "x-www-form-urlencoded" {
+        } else if is_subtype(media, "x-www-form-urlencoded") {
             Self::Form
         } else {
             Self::Opaque
@@ -105,17 +106,17 @@ impl Capture {
         let (Some(content_type), None) = (types.next(), types.next()) else {
             return CapturedBody::Refused("[not captured: it has no one content type]");
         };
-        let Some(media) = MediaType::parse(content_type) else {
+        let Ok(media) = MediaType::parse(content_type) else {
             return CapturedBody::Refused("[not captured: its content type cannot be read]");
         };
         if !self.types.iter().any(|range| range.matches(&media)) {
             return CapturedBody::Refused("[not captured: its content type is not listed]");
         }
-        if !media.is_superset_of_ascii() {
+        if !is_superset_of_ascii(&media) {
             return CapturedBody::Refused("[not captured: its character set is not a superset of ASCII]");
         }
         let kind = Kind::of(&media);
-        if media.sub() == "json-patch+json" {
+        if is_subtype(&media, "json-patch+json") {
             return CapturedBody::Refused("[not captured: it is JSON Patch, in which names are values]");
         }
         if kind == Kind::Opaque && !redaction.allows_opaque_bodies() {
@@ -234,6 +235,10 @@ mod tests {
             (&[("content-type", "application/json"), ("content-encoding", "gzip")], "encoded"),
             (&[("content-type", "application/json; charset=utf-16")], "character set"),
             (&[("content-type", "application/json; charset=utf-7")], "character set"),
+            (&[("content-type", "application/json; charset=utf-7; charset=utf-8")], "cannot be read"),
+            (&[("content-type", "application/json; x=\";charset=utf-8\"; charset=utf-7")], "character set"),
+            (&[("content-type", "application/json; charset=utf-7; x=\";charset=utf-8;\"")], "character set"),
+            (&[("content-type", "application/json; charset")], "cannot be read"),
         ] {
             match begun(&BodyCapture::default(), headers, &redaction(&[])) {
                 CapturedBody::Kept(_) => assert_eq!(expected, kept, "{headers:?}"),

@@ -1,6 +1,7 @@
-//! Media types (RFC 9110, section 8.3.1), and ranges of them.
+//! Ranges of media types (RFC 9110, section 12.5.1), and which charsets are supersets of ASCII.
 
 use portcullis_policy::headers::is_token;
+use portcullis_xml::soap::MediaType;
 
 /// A media type, or several: `text/*`, `application/*+json`.
 #[derive(Debug)]
@@ -41,61 +42,42 @@ impl MediaRange {
         Some(Self { main, sub })
     }
 
-    pub(crate) fn matches(&self, media: &MediaType) -> bool {
-        self.main.matches(&media.main) && self.sub.matches(&media.sub)
+    pub(crate) fn matches(&self, media: &MediaType<'_>) -> bool {
+        let mut halves = media.essence().split(|byte| *byte == b'/');
+        let (Some(main), Some(sub)) = (halves.next(), halves.next()) else {
+            return false;
+        };
+        self.main.matches(main) && self.sub.matches(sub)
     }
 }
 
 impl Pattern {
-    fn matches(&self, text: &str) -> bool {
+    fn matches(&self, text: &[u8]) -> bool {
         match self {
             Self::Any => true,
-            Self::Is(own) => own == text,
-            Self::EndsWith(suffix) => text.ends_with(suffix),
-        }
-    }
-}
-
-/// A message's media type, in lower case.
-pub(crate) struct MediaType {
-    main: String,
-    sub: String,
-    charset: Option<String>,
-}
-
-impl MediaType {
-    /// Reads the value of a Content-Type header.
-    pub(crate) fn parse(value: &[u8]) -> Option<Self> {
-        let text = core::str::from_utf8(value).ok()?.to_ascii_lowercase();
-        let mut parts = text.split(';');
-        let (main, sub) = parts.next()?.trim().split_once('/')?;
-        if !is_token(main) || !is_token(sub) {
-            return None;
-        }
-        let mut charset = None;
-        for parameter in parts {
-            if let Some((name, value)) = parameter.split_once('=')
-                && name.trim() == "charset"
-            {
-                charset = Some(value.trim().trim_matches('"').to_owned());
+            Self::Is(own) => text.eq_ignore_ascii_case(own.as_bytes()),
+            Self::EndsWith(suffix) => {
+                let at = text.len().saturating_sub(suffix.len());
+                text.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(suffix.as_bytes()))
             }
         }
-        Some(Self { main: main.to_owned(), sub: sub.to_owned(), charset })
     }
+}
 
-    /// Whether names in the body can be told from ASCII bytes.
-    pub(crate) fn is_superset_of_ascii(&self) -> bool {
-        self.charset.as_deref().is_none_or(|charset| {
-            matches!(charset, "utf-8" | "utf8" | "us-ascii" | "ascii")
-                || charset.starts_with("iso-8859-")
-                || charset.starts_with("windows-125")
-        })
-    }
+/// Whether this stands behind the slash.
+pub(crate) fn is_subtype(media: &MediaType<'_>, subtype: &str) -> bool {
+    let mut halves = media.essence().split(|byte| *byte == b'/');
+    halves.nth(1).is_some_and(|own| own.eq_ignore_ascii_case(subtype.as_bytes()))
+}
 
-    /// What stands behind the slash.
-    pub(crate) fn sub(&self) -> &str {
-        &self.sub
-    }
+/// Whether names in a body of this type can be told from ASCII bytes.
+pub(crate) fn is_superset_of_ascii(media: &MediaType<'_>) -> bool {
+    media.parameter("charset").is_none_or(|charset| {
+        let charset = charset.to_ascii_lowercase();
+        matches!(&*charset, b"utf-8" | b"utf8" | b"us-ascii" | b"ascii")
+            || charset.starts_with(b"iso-8859-")
+            || charset.starts_with(b"windows-125")
+    })
 }
 
 #[cfg(test)]
@@ -124,9 +106,18 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_cannot_be_read_is_none() {
-        for value in [&b""[..], b"json", b"a/", b"a b/c", b"a/b c", b"\xff/a"] {
-            assert!(MediaType::parse(value).is_none(), "{value:?}");
+    fn knows_charsets_in_which_ascii_bytes_are_ascii() {
+        for (media, expected) in [
+            ("a/b", true),
+            ("a/b; charset=UTF-8", true),
+            ("a/b; charset=\"iso-8859-1\"", true),
+            ("a/b; charset=Windows-1252", true),
+            ("a/b; charset=utf-7", false),
+            ("a/b; charset=\"\"", false),
+            ("a/b; x=\"; charset=utf-8\"; charset=utf-16", false),
+        ] {
+            let media = MediaType::parse(media.as_bytes()).unwrap();
+            assert_eq!(is_superset_of_ascii(&media), expected, "{media:?}");
         }
     }
 }

@@ -129,7 +129,7 @@ impl Format {
         let Ok(media_type) = MediaType::parse(content_type) else {
             return Err(Undecidable::ContentType);
         };
-        if is_multipart(content_type) {
+        if media_type.is_multipart() {
             return Err(Undecidable::Multipart);
         }
         if needs.envelope == Interest::Some && media_type.is_xml() {
@@ -138,7 +138,7 @@ impl Format {
             let charset = media_type.parameter("charset").map(charset).transpose()?;
             return Ok(Self::Envelope { binding, charset });
         }
-        if needs.json == Interest::Some && is_json(content_type) {
+        if needs.json == Interest::Some && media_type.is_json() && is_utf_8(&media_type) {
             return Ok(Self::Json);
         }
         Err(Undecidable::ContentType)
@@ -150,20 +150,12 @@ fn charset(label: &[u8]) -> Result<Charset, Undecidable> {
     label.and_then(Charset::from_label).ok_or(Undecidable::ContentType)
 }
 
-fn essence(content_type: &[u8]) -> &[u8] {
-    content_type.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii()
-}
-
-fn is_multipart(content_type: &[u8]) -> bool {
-    const MULTIPART: &[u8] = b"multipart/";
-    essence(content_type).get(..MULTIPART.len()).is_some_and(|head| head.eq_ignore_ascii_case(MULTIPART))
-}
-
-/// `application/json`, or the suffix `+json` (RFC 6839, section 3.1).
-fn is_json(content_type: &[u8]) -> bool {
-    let essence = essence(content_type);
-    let suffix = essence.get(essence.len().saturating_sub(5)..).unwrap_or_default();
-    essence.eq_ignore_ascii_case(b"application/json") || suffix.eq_ignore_ascii_case(b"+json")
+/// Whether the document is UTF-8, which JSON is if nothing else is said (RFC 8259, section 8.1), or ASCII, which is a part of
+/// it. Upstreams decode what says another charset by that one: in UTF-7 `+ACI-` is a quotation mark.
+fn is_utf_8(media_type: &MediaType<'_>) -> bool {
+    media_type.parameter("charset").is_none_or(|label| {
+        [&b"utf-8"[..], b"utf8", b"us-ascii"].iter().any(|known| label.eq_ignore_ascii_case(known))
+    })
 }
 
 #[cfg(test)]
@@ -192,6 +184,22 @@ mod tests {
             (&[("content-type", "text/xml;charset=ebcdic")], Err(ContentType)),
             (&[("content-type", "Application/JSON")], Ok("json")),
             (&[("content-type", "application/vnd.x+json; charset=utf-8")], Ok("json")),
+            (&[("content-type", "application/json;charset=\"UTF-8\"")], Ok("json")),
+            (&[("content-type", "application/json; Charset=Utf8")], Ok("json")),
+            (&[("content-type", "application/json; charset=US-ASCII; a=b")], Ok("json")),
+            (&[("content-type", "application/json; charset=utf-7")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=\"utf-7\"")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=\"ut\\f-7\"")], Err(ContentType)),
+            (&[("content-type", "application/x+json; charset=utf-16le")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=iso-8859-1")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=\"\"")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=\"utf-8 \"")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=utf-8; charset=utf-7")], Err(ContentType)),
+            (&[("content-type", "application/json; charset=utf-8; Charset=utf-8")], Err(ContentType)),
+            (&[("content-type", "application/json; charset")], Err(ContentType)),
+            (&[("content-type", "application/json; charset = utf-7")], Err(ContentType)),
+            (&[("content-type", "application/json, application/json")], Err(ContentType)),
+            (&[("content-type", "application/json"), ("content-type", "application/json")], Err(ContentType)),
             (&[("content-type", "application/grpc")], Err(ContentType)),
             (&[("content-type", "text/plain")], Err(ContentType)),
             (&[("content-type", "xml")], Err(ContentType)),

@@ -91,9 +91,23 @@ impl<'a> MediaType<'a> {
 
     /// Whether the document is XML by its type: `text/xml`, `application/xml`, or the suffix `+xml` (RFC 7303).
     pub fn is_xml(&self) -> bool {
-        let at = self.essence.len().saturating_sub(4);
-        let suffix = self.essence.get(at..).unwrap_or_default();
-        self.is("text/xml") || self.is("application/xml") || suffix.eq_ignore_ascii_case(b"+xml")
+        self.is("text/xml") || self.is("application/xml") || self.ends_with(b"+xml")
+    }
+
+    /// Whether the document is JSON by its type: `application/json` (RFC 8259), or the suffix `+json` (RFC 6839).
+    pub fn is_json(&self) -> bool {
+        self.is("application/json") || self.ends_with(b"+json")
+    }
+
+    /// Whether the document has parts, each with headers of its own (RFC 2046, section 5.1).
+    pub fn is_multipart(&self) -> bool {
+        let head = self.essence.first_chunk::<10>();
+        head.is_some_and(|head| head.eq_ignore_ascii_case(b"multipart/"))
+    }
+
+    fn ends_with(&self, suffix: &[u8]) -> bool {
+        let at = self.essence.len().saturating_sub(suffix.len());
+        self.essence.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(suffix))
     }
 
     /// The value of a parameter, without quotes and backslashes.
@@ -249,6 +263,25 @@ mod tests {
             ("a/b", false),
         ] {
             assert_eq!(parse(value).unwrap().is_xml(), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn knows_json_and_multipart() {
+        for (value, is_json, is_multipart) in [
+            ("application/json", true, false),
+            ("Application/JSON; charset=x", true, false),
+            ("application/problem+JSON", true, false),
+            ("text/json", false, false),
+            ("a/json", false, false),
+            ("application/jsonp", false, false),
+            ("multipart/form-data", false, true),
+            ("Multipart/x; boundary=y", false, true),
+            ("multi/part", false, false),
+            ("multiparts/x", false, false),
+        ] {
+            let media_type = parse(value).unwrap();
+            assert_eq!((media_type.is_json(), media_type.is_multipart()), (is_json, is_multipart), "{value}");
         }
     }
 }
