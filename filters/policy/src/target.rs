@@ -4,7 +4,7 @@ use core::net::Ipv6Addr;
 use std::borrow::Cow;
 
 use crate::parameter;
-use crate::percent::decode_form;
+use crate::percent::{decode_form, decode_path};
 
 /// The host in lower case, without the port, and without the dot that may end a whole domain name (RFC 3986, section
 /// 3.2.2): neither makes it another host.
@@ -57,6 +57,69 @@ fn is_port(text: Option<&[u8]>) -> bool {
 pub fn path(path: &[u8]) -> &[u8] {
     let end = memchr::memchr2(b'?', b'#', path).unwrap_or(path.len());
     path.get(..end).unwrap_or_default()
+}
+
+/// The path in one of its spellings, the same for all that upstreams may take for the same resource: percent-decoded, in
+/// lower case, without empty segments and a slash at its end, with dot segments resolved, without the path parameters
+/// (`;…`, RFC 3986, section 3.3) of its segments, and without the dots and spaces at their ends, which file systems drop.
+/// Two paths that only some upstreams take for one become the same as well.
+///
+/// `None` stands for a path of which upstreams make so different things that no spelling stands for them all: it has a
+/// backslash or a control character, encodes a delimiter or a percent sign, is not well encoded, or has dot segments besides
+/// empty ones. What does not begin with a slash (`*`) is no path, and stays as it is.
+pub fn folded_path(path: &[u8]) -> Option<Cow<'_, [u8]>> {
+    if !path.starts_with(b"/") || is_folded(path) {
+        return Some(Cow::Borrowed(path));
+    }
+    let without_parameters: Vec<&[u8]> = path
+        .split(|byte| *byte == b'/')
+        .skip(1)
+        .map(|segment| segment.split(|byte| *byte == b';').next().unwrap_or_default())
+        .collect();
+    let last = without_parameters.len().saturating_sub(1);
+    let (mut has_empty, mut has_dots) = (false, false);
+    let mut kept: Vec<Vec<u8>> = Vec::with_capacity(without_parameters.len());
+    for (at, segment) in without_parameters.into_iter().enumerate() {
+        let mut segment = decode_path(segment)?.to_ascii_lowercase();
+        if segment.iter().any(|byte| byte.is_ascii_control() || b"/\\;?#%".contains(byte)) {
+            return None;
+        }
+        match &*segment {
+            b"" => has_empty |= at < last,
+            b"." => has_dots = true,
+            b".." => {
+                has_dots = true;
+                kept.pop();
+            }
+            _ => {
+                let end = segment.iter().rposition(|byte| !matches!(byte, b'.' | b' '))?;
+                segment.truncate(end.saturating_add(1));
+                kept.push(segment);
+            }
+        }
+    }
+    if has_empty && has_dots {
+        return None;
+    }
+    let mut folded = Vec::with_capacity(path.len());
+    for segment in kept {
+        folded.push(b'/');
+        folded.extend_from_slice(&segment);
+    }
+    if folded.is_empty() {
+        folded.push(b'/');
+    }
+    Some(Cow::Owned(folded))
+}
+
+/// Whether a path that begins with a slash certainly is what [`folded_path`] would make of it, as most are.
+fn is_folded(path: &[u8]) -> bool {
+    let is_plain =
+        |byte: &u8| matches!(byte, b'!'..=b'~') && !byte.is_ascii_uppercase() && !b"%;\\?#".contains(byte);
+    let may_end = |byte: &u8| !matches!(byte, b'.' | b'/');
+    path.iter().all(is_plain)
+        && (path == b"/" || path.last().is_some_and(may_end))
+        && path.windows(2).all(|pair| !matches!(pair, [b'/', b'/' | b'.'] | [b'.', b'/']))
 }
 
 /// The values of all parameters that some reader takes for this name ([`parameter`]), in order: in whatever way a name is
@@ -176,6 +239,95 @@ mod tests {
             ("", &[]),
         ] {
             assert_eq!(found(path), expected, "{path}");
+        }
+    }
+
+    fn folded(path: &str) -> Option<String> {
+        folded_path(path.as_bytes()).map(|path| String::from_utf8(path.into_owned()).unwrap())
+    }
+
+    #[test]
+    fn folds_all_spellings_of_a_path_into_one() {
+        for path in [
+            "/a/b",
+            "/A/b",
+            "/a/B/",
+            "/a/b//",
+            "/a//b",
+            "//a/b",
+            "/%61/b",
+            "/%41/b",
+            "/a/%62",
+            "/a;x=1/b",
+            "/a/b;jsessionid=1",
+            "/;/a/b",
+            "/a/b/;x",
+            "/a/;x/b",
+            "/a/b;x=%2f",
+            "/a/./b",
+            "/./a/b",
+            "/a/b/.",
+            "/x/../a/b",
+            "/a/x/%2e%2E/b",
+            "/a/b/c/..",
+            "/../a/b",
+            "/a/x/..;/b",
+            "/a./b",
+            "/a/b%20",
+            "/a/b...",
+        ] {
+            assert_eq!(folded(path).as_deref(), Some("/a/b"), "{path}");
+        }
+        for (path, expected) in [
+            ("/", "/"),
+            ("//", "/"),
+            ("/;x", "/"),
+            ("/a/..", "/"),
+            ("/..", "/"),
+            ("/.a/b.c", "/.a/b.c"),
+            ("/a+b/c", "/a+b/c"),
+            ("/a%20b", "/a b"),
+            ("/%C3%89", "/\u{c9}"),
+            ("*", "*"),
+            ("", ""),
+        ] {
+            assert_eq!(folded(path).as_deref(), Some(expected), "{path}");
+        }
+    }
+
+    #[test]
+    fn does_not_fold_what_upstreams_make_different_things_of() {
+        for path in [
+            "/a%2Fb",
+            "/a\\b",
+            "/a%5Cb",
+            "/a%3Bx",
+            "/a%3Fx",
+            "/a%23x",
+            "/a%2561",
+            "/a%",
+            "/a%zz",
+            "/a%00",
+            "/a\tb",
+            "/...",
+            "/a%20/%20",
+            "/a//../b",
+            "/a/;x/../b",
+            "/x;%2F..%2Fa/../%2Fb",
+        ] {
+            assert_eq!(folded(path), None, "{path}");
+        }
+    }
+
+    /// What is folded stays as it is, and costs no memory.
+    #[test]
+    fn a_folded_path_is_not_folded_again() {
+        for path in ["/", "/a", "/a/b-c_d~e", "/a.b/c,d", "/v1/orders/17", "*"] {
+            assert!(matches!(folded_path(path.as_bytes()), Some(Cow::Borrowed(_))), "{path}");
+        }
+        for path in ["/A", "/a/", "/a//b", "/a/./b", "/.a", "/a;b", "/%61"] {
+            let once = folded(path).unwrap();
+            assert_eq!(folded(&once).as_deref(), Some(&*once), "{path}");
         }
     }
 

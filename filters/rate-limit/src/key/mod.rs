@@ -196,7 +196,9 @@ impl Source {
             Self::Address(address) => {
                 address.read(headers, request.source_address).map_or(Value::None, Value::Network)
             }
-            Self::Path => Value::from(headers.first(":path").map(target::path).map(Cow::Borrowed)),
+            Self::Path => headers.first(":path").map_or(Value::None, |path| {
+                target::folded_path(target::path(path)).map_or(Value::Several, Value::One)
+            }),
             Self::Method => Value::from(headers.first(":method").map(Cow::Borrowed)),
             Self::Host => Value::from(headers.first(":authority").map(target::host).map(Cow::Owned)),
         }

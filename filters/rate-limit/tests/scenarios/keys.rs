@@ -75,8 +75,8 @@ fn counts_by_path_method_and_host() {
             &[
                 (&[(":path", "/a?x")][..], true),
                 (&[(":path", "/a?y")], false),
-                (&[(":path", "/a/")], true),
-                (&[(":path", "/A")], true),
+                (&[(":path", "/a/b")], true),
+                (&[(":path", "/b")], true),
             ][..],
         ),
         (
@@ -264,4 +264,43 @@ fn no_two_lists_of_values_have_one_key() {
             panic!("{other:?} and {:?}", (a, b, c));
         }
     }
+}
+
+#[test]
+fn no_spelling_of_a_path_has_a_quota_of_its_own() {
+    let mut worker = once_per(json!(["path"]), json!({}));
+    assert_new(
+        &mut worker,
+        &[
+            (&[(":path", "/orders/7")], true),
+            (&[(":path", "/Orders/7")], false),
+            (&[(":path", "/orders/7/")], false),
+            (&[(":path", "/orders//7?x=1")], false),
+            (&[(":path", "/orders;x/7;y=1")], false),
+            (&[(":path", "/%6frders/7")], false),
+            (&[(":path", "/x/../orders/./7")], false),
+            (&[(":path", "/orders/8")], true),
+            // What could be anything is counted together.
+            (&[(":path", "/x%2f..%2forders/7")], true),
+            (&[(":path", "/y%2f..%2forders/7")], false),
+            (&[(":path", "/a\\b")], false),
+        ],
+    );
+}
+
+#[test]
+fn every_combination_of_spellings_of_a_path_shares_one_quota() {
+    let mut worker = once_per(json!(["path"]), json!({}));
+    let mut passed = 0;
+    for bits in 0..128u32 {
+        let path: String = "/pay/me"
+            .chars()
+            .enumerate()
+            .map(|(at, letter)| if bits >> at & 1 == 1 { letter.to_ascii_uppercase() } else { letter })
+            .collect();
+        for end in ["", "/", ";a=1", "/;b"] {
+            passed += u32::from(passes(&mut worker, &[(":path", &format!("{path}{end}"))]));
+        }
+    }
+    assert_eq!(passed, 1);
 }
