@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use portcullis_policy::host::{Direction, HeaderMap};
 use portcullis_policy::{
-    BodyEvent, CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, Flow, HeaderList, Policy,
-    SecretName, Shutdown, Worker,
+    BodyEvent, CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, Flow, HeaderList, MostMemory,
+    Policy, SecretName, Shutdown, Worker,
 };
 
 use crate::capture::{Capture, CapturedBody};
@@ -125,6 +125,10 @@ impl Policy for AccessLog {
             }
         }
         self.sinks.start(worker)
+    }
+
+    fn most_memory(&self) -> MostMemory {
+        self.sinks.most_memory()
     }
 
     fn tick_period(&self) -> Option<Duration> {

@@ -2,7 +2,7 @@
 
 use portcullis_policy::host::{Host, Level};
 use portcullis_policy::time::Timestamp;
-use portcullis_policy::{CallOutReply, ConfigError, Direction, Shutdown, Worker};
+use portcullis_policy::{CallOutReply, ConfigError, Direction, MostMemory, Shutdown, Worker};
 
 use crate::attribute::Attribute;
 use crate::config;
@@ -58,6 +58,16 @@ impl Object {
 }
 
 impl Sinks {
+    /// What the sinks may take of memory together.
+    pub(crate) fn most_memory(&self) -> MostMemory {
+        let of_sink = |sink: &Sink| match sink {
+            Sink::EnvoyLog | Sink::FilterState(_) => 0,
+            Sink::Otlp(exporter) => exporter.most_memory(),
+        };
+        let kept = self.sinks.iter().map(of_sink).fold(0, usize::saturating_add);
+        MostMemory { kept, ..MostMemory::default() }
+    }
+
     /// Compiles the list.
     ///
     /// # Errors

@@ -304,3 +304,58 @@ fn maps_have_no_member_twice() {
         assert_eq!(check::check(document, text.as_bytes()).unwrap_err(), expected);
     }
 }
+
+/// An access-log with this many OTLP sinks that have these members.
+fn sinks(count: usize, members: &Value) -> Value {
+    let sink = |at: usize| {
+        let mut sink = members.clone();
+        sink["cluster"] = json!(format!("collector-{at}"));
+        json!({"otlp": sink})
+    };
+    json!({"sinks": (0..count).map(sink).collect::<Vec<_>>()})
+}
+
+#[test]
+fn a_configuration_that_could_take_more_memory_than_a_vm_has_is_refused() {
+    let most = json!({"max_queue_bytes": 256 << 20, "max_batch_bytes": 16 << 20, "max_in_flight": 16, "max_queue": 1_000_000});
+    let list = |bytes: usize| json!({"client-id": {"auth": {"registry": {"cluster": "auth", "max_memory_bytes": bytes}}}});
+    let router = json!({"content-router": {
+        "rules": [{"when": {"json": {"pointer": "/a"}}, "then": {"route": "a"}}], "default": {"route": "b"},
+    }});
+    let two = json!({"max_queue_bytes": 128 << 20});
+    for (document, config, expected) in [
+        ("access-log", sinks(1, &most), None),
+        ("access-log", sinks(2, &most), Some("access-log ")),
+        ("access-log", sinks(4, &most), Some("access-log ")),
+        ("access-log", sinks(8, &json!({})), None),
+        ("gateway", json!({"policies": [{"access-log": sinks(4, &most)}]}), Some("access-log ")),
+        // Each for itself would do.
+        ("gateway", json!({"policies": [{"access-log": sinks(2, &two)}]}), None),
+        ("gateway", json!({"policies": [list(256 << 20)]}), None),
+        (
+            "gateway",
+            json!({"policies": [list(256 << 20), {"access-log": sinks(2, &two)}]}),
+            Some("client-id 513, access-log "),
+        ),
+        ("gateway", json!({"policies": [list(256 << 20), router]}), None),
+        (
+            "gateway",
+            json!({"policies": [list(300 << 20), router], "max_exchange_bytes": 128 << 20}),
+            Some("client-id 601, open exchanges 128, messages being read 256, a message at work 2)"),
+        ),
+        (
+            "gateway",
+            json!({"policies": [list(64 << 20), router, {"access-log": sinks(4, &json!({}))}]}),
+            None,
+        ),
+    ] {
+        let refused = check::check(document, config.to_string().as_bytes()).err();
+        match expected {
+            None => assert_eq!(refused, None, "{config}"),
+            Some(expected) => {
+                let said = refused.unwrap_or_else(|| panic!("accepted: {config}"));
+                assert!(said.starts_with("could take ") && said.contains(expected), "{said}");
+            }
+        }
+    }
+}

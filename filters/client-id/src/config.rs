@@ -2,11 +2,13 @@
 
 use core::ops::RangeInclusive;
 
-use portcullis_policy::headers::{is_framing, is_reserved, is_token};
+use portcullis_policy::headers::{has_meaning, is_reserved, is_token};
 use portcullis_policy::scope::Scope;
 use portcullis_policy::target::is_authority;
-use portcullis_policy::{ConfigError, spelling};
+use portcullis_policy::{ConfigError, MostMemory, spelling};
 use serde::{Deserialize, Serialize};
+
+use crate::credentials::{MAX_ID_BYTES, MAX_SECRET_BYTES};
 
 /// Configuration of the client-id policy.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -61,7 +63,7 @@ pub enum Origin {
         #[serde(default = "default_secret_name")]
         secret: String,
     },
-    /// Two query parameters.
+    /// Two query parameters, which are found in every spelling that some upstream takes for their names.
     Query {
         /// The parameter that holds the client's identifier.
         #[serde(default = "default_id_name")]
@@ -384,6 +386,30 @@ impl Config {
         self.credentials.iter().map(lower).collect()
     }
 
+    /// What the policy may take of memory: the cache, or two lists, for one is read while the other is in force, and the
+    /// requests that wait.
+    pub(crate) fn most_memory(&self) -> MostMemory {
+        /// A place in the table and in the list of what was used when, the key, and what was decided.
+        const ENTRY: usize = 256;
+        /// The longest identifier, name or tier, with what the allocator adds.
+        const TEXT: usize = MAX_ID_BYTES + 16;
+        /// A waiting request's credentials, and its places in lists.
+        const WAITING: usize = MAX_ID_BYTES + MAX_SECRET_BYTES + 256;
+        let size = |number: u32| usize::try_from(number).unwrap_or(usize::MAX);
+        let decisions = match &self.auth {
+            Auth::PerRequest(PerRequest { identity: IdentityHeaders { name, tier, .. }, .. }) => {
+                let texts =
+                    [true, name.is_some(), tier.is_some()].into_iter().filter(|is_there| *is_there).count();
+                let admission = ENTRY.saturating_add(TEXT.saturating_mul(texts));
+                let denials = size(self.cache.entries.div_ceil(4)).saturating_mul(ENTRY);
+                size(self.cache.entries).saturating_mul(admission).saturating_add(denials)
+            }
+            Auth::Registry(source) => size(source.max_memory_bytes).saturating_mul(2),
+        };
+        let waiting = size(self.max_waiting).saturating_mul(WAITING);
+        MostMemory { kept: decisions.saturating_add(waiting), ..MostMemory::default() }
+    }
+
     /// Checks what types cannot say.
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         if self.credentials.is_empty() {
@@ -408,9 +434,6 @@ fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
         Origin::Headers { id, secret } => {
             for (field, name) in [("id", id), ("secret", secret)] {
                 header_name(field, name)?;
-                if spelling::is_same(name.as_bytes(), b"authorization") {
-                    return Err(ConfigError::new(field, "must not be a header that means something else"));
-                }
             }
             if spelling::is_same(id.as_bytes(), secret.as_bytes()) {
                 return Err(ConfigError::new(
@@ -499,9 +522,8 @@ fn header_name(field: &str, name: &str) -> Result<(), ConfigError> {
     if !is_token(name) || is_reserved(name.to_ascii_lowercase().as_bytes()) {
         return Err(ConfigError::new(field, "must be a header name, and not one of the suite's own"));
     }
-    if is_framing(name) {
-        let problem =
-            "must not be a header that means something else: it belongs to the connection or to framing";
+    if has_meaning(name) {
+        let problem = "must not be a header that means something else to HTTP, to Envoy or to other proxies";
         return Err(ConfigError::new(field, problem));
     }
     Ok(())
@@ -531,6 +553,29 @@ mod tests {
     fn problem(document: &Value) -> Option<String> {
         let chain = Chain::new().then_configured::<ClientId>(document.to_string().as_bytes());
         chain.err().map(|error| error.to_string())
+    }
+
+    #[test]
+    fn says_how_much_memory_it_may_take_at_most() {
+        const MIB: usize = 1 << 20;
+        let kept = |document: Value| {
+            config::parse::<Config>(document.to_string().as_bytes()).unwrap().most_memory().kept / MIB
+        };
+        let per_request = |entries: u32, identity: Value, max_waiting: u32| {
+            kept(json!({
+                "auth": {"per-request": {"cluster": "auth", "identity": identity}},
+                "cache": {"entries": entries},
+                "max_waiting": max_waiting,
+            }))
+        };
+        // 256 bytes for each entry, a quarter as many for refusals, and 272 for each text.
+        assert_eq!(per_request(1_000_000, json!({}), 1), 592_000_000 / MIB);
+        let texts = json!({"name": "x-name", "tier": "x-tier"});
+        assert_eq!(per_request(1_000_000, texts, 1), 1_136_000_000 / MIB);
+        assert_eq!(per_request(0, json!({}), 1_000_000), 1_536_000_000 / MIB);
+        let registry = json!({"auth": {"registry": {"cluster": "auth", "max_memory_bytes": 100 * MIB}}});
+        assert_eq!(kept(registry), 200);
+        assert!(per_request(10_000, json!({}), 256) < 10, "by default");
     }
 
     #[test]
@@ -645,9 +690,9 @@ mod tests {
         }
     }
 
-    /// Envoy acts on them and removes them, so that no credentials could come in them.
+    /// Envoy, proxies and clients set them, act on them or remove them, so that no credentials could come in them.
     #[test]
-    fn refuses_headers_of_the_connection_and_of_framing_in_every_spelling() {
+    fn refuses_headers_that_mean_something_else_in_every_spelling() {
         for name in [
             "connection",
             "Transfer_Encoding",
@@ -657,6 +702,14 @@ mod tests {
             "upgrade",
             "keep-alive",
             "trailer",
+            "cookie",
+            "Content_Type",
+            "x-forwarded-for",
+            "X.Request.Id",
+            "x-envoy-original-path",
+            "server",
+            "date",
+            "Authorization",
         ] {
             for part in ["id", "secret"] {
                 let credentials = json!([{"headers": {part: name}}]);

@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use portcullis_policy::scope::{CompiledScope, Concern};
 use portcullis_policy::{
-    CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, ExchangeId, Fact, Flow, Outcome, Policy,
-    Reply, SecretName, Verdict, Worker,
+    CallOutReply, Callbacks, ConfigError, EndOfStream, Exchange, ExchangeId, Fact, Flow, MostMemory, Outcome,
+    Policy, Reply, SecretName, Verdict, Worker,
 };
 
 use crate::auth_service::AuthService;
@@ -87,6 +87,10 @@ impl Policy for ClientId {
 
     fn provides(&self) -> Vec<Fact> {
         vec![Fact::Identity]
+    }
+
+    fn most_memory(&self) -> MostMemory {
+        self.config.most_memory()
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

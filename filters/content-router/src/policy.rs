@@ -8,7 +8,8 @@ use core::time::Duration;
 
 use portcullis_policy::host::Direction;
 use portcullis_policy::{
-    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HostError, Policy, Worker,
+    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HostError, MostMemory,
+    Policy, Worker,
 };
 
 use crate::action::Action;
@@ -107,6 +108,10 @@ impl Policy for ContentRouter {
 
     fn reads(&self) -> Vec<Dependency> {
         self.reads.clone()
+    }
+
+    fn most_memory(&self) -> MostMemory {
+        self.body.most_memory()
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

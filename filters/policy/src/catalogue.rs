@@ -66,10 +66,11 @@ impl Catalogue {
     /// Builds a chain of the policy of this name alone; none if there is no such policy.
     ///
     /// # Errors
-    /// What is wrong with the policy's document.
+    /// What is wrong with the policy's document, or that the policy could take too much memory.
     pub fn alone(&self, name: &str, document: &[u8]) -> Option<Result<Chain, ConfigError>> {
         let entry = self.entries.iter().find(|entry| entry.name == name)?;
-        Some((entry.append)(Chain::new(), document))
+        let chain = (entry.append)(Chain::new(), document);
+        Some(chain.and_then(|chain| chain.check().map(|()| chain)))
     }
 
     fn names(&self) -> String {

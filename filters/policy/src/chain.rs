@@ -11,6 +11,7 @@ use crate::exchange::{Exchange, ExchangeId, Outcome, Worker};
 use crate::host::Direction;
 use crate::interface::{self, Interface};
 use crate::link::{Link, PolicyLink};
+use crate::most_memory::{self, MostMemory};
 use crate::own_headers::OwnHeaders;
 use crate::passage::{Answer, Passage, Progress, Stage};
 use crate::policy::{CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
@@ -27,6 +28,8 @@ pub struct Chain {
     /// For each policy, the limits within which the next one behind it that makes trees of requests does so.
     documents_wanted: Vec<Option<Rc<Limits>>>,
     max_exchange_bytes: ExchangeLimit,
+    /// What each policy may take of memory besides.
+    most_memory: Vec<(&'static str, MostMemory)>,
 }
 
 /// What all open exchanges of a worker may take of its memory, in bytes: headers, and what the policies keep of them.
@@ -86,7 +89,12 @@ impl Chain {
         let secret_names = policy.secret_names();
         self.own_headers.add(policy.own_headers(), &secret_names);
         self.secret_names.extend(secret_names);
-        self.interfaces.push(Interface::of(&policy));
+        self.most_memory.push((P::NAME, policy.most_memory()));
+        let interface = Interface::of(&policy);
+        if interface.reads_reserved() {
+            self.own_headers.guard_reserved();
+        }
+        self.interfaces.push(interface);
         if let Some(limits) = policy.document_limits().map(Rc::new) {
             for wanted in self.documents_wanted.iter_mut().filter(|wanted| wanted.is_none()) {
                 *wanted = Some(Rc::clone(&limits));
@@ -106,12 +114,22 @@ impl Chain {
         Ok(self.then(P::from_config(config)?))
     }
 
-    /// Checks that no policy gets in another one's way.
+    /// Checks that no policy gets in another one's way, and that all together do with the memory of a VM.
     ///
     /// # Errors
-    /// Which one does: it reads what only a later one sets, or sets what another one sets or reads secrets from.
+    /// Which one does: it reads what only a later one sets, or sets what another one sets or reads secrets from. Or that
+    /// the chain could take more memory than it may.
     pub fn check(&self) -> Result<(), ConfigError> {
-        interface::check(&self.interfaces)
+        interface::check(&self.interfaces)?;
+        self.check_memory()
+    }
+
+    /// Checks that the policies, as they are configured, do with the memory of a VM.
+    ///
+    /// # Errors
+    /// That they could take more.
+    pub(crate) fn check_memory(&self) -> Result<(), ConfigError> {
+        most_memory::check(&self.most_memory, self.max_exchange_bytes())
     }
 
     /// The policies' names in order.

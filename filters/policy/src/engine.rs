@@ -119,8 +119,10 @@ impl Engine {
     /// Starts the policies and the tick.
     ///
     /// # Errors
-    /// The first policy's refusal: the host lacks something that its configuration needs.
+    /// The first policy's refusal: the host lacks something that its configuration needs. Or that the chain could take more
+    /// memory than it may.
     pub fn start(&mut self, platform: &dyn Platform) -> Result<(), ConfigError> {
+        self.chain.check_memory()?;
         if platform.now() == Timestamp::END {
             let problem =
                 "the host does not tell the time; grant the capability proxy_get_current_time_nanoseconds";

@@ -257,7 +257,62 @@ pub fn is_framing(name: &str) -> bool {
         "transfer-encoding",
         "upgrade",
     ];
-    NAMES.iter().any(|known| spelling::is_same(name.as_bytes(), known.as_bytes()))
+    is_one_of(&NAMES, name)
+}
+
+/// Whether some reader takes this for the name of a field that says how a message is framed ([`is_framing`]) or what its
+/// body is: for whoever makes the body to set.
+pub fn is_of_body(name: &str) -> bool {
+    is_framing(name) || is_one_of(&["content-encoding", "content-type"], name)
+}
+
+/// Whether some reader takes this for the name of a field that means something to HTTP, to Envoy or to proxies, in requests
+/// or in responses, so that a configuration must not give it another meaning: clients, proxies and Envoy set, change or
+/// remove such fields, and act on them.
+pub fn has_meaning(name: &str) -> bool {
+    const NAMES: [&str; 33] = [
+        "accept",
+        "age",
+        "allow",
+        "authorization",
+        "baggage",
+        "cache-control",
+        "cookie",
+        "date",
+        "etag",
+        "expires",
+        "forwarded",
+        "from",
+        "last-modified",
+        "link",
+        "location",
+        "max-forwards",
+        "origin",
+        "pragma",
+        "range",
+        "referer",
+        "retry-after",
+        "server",
+        "set-cookie",
+        "soapaction",
+        "traceparent",
+        "tracestate",
+        "user-agent",
+        "vary",
+        "via",
+        "warning",
+        "www-authenticate",
+        "x-real-ip",
+        "x-request-id",
+    ];
+    const BEGINNINGS: [&str; 8] =
+        ["accept-", "content-", "grpc-", "if-", "proxy-", "sec-", "x-envoy-", "x-forwarded-"];
+    let begins = |beginning: &&str| spelling::begins_with(name.as_bytes(), beginning.as_bytes());
+    is_framing(name) || is_one_of(&NAMES, name) || BEGINNINGS.iter().any(begins)
+}
+
+fn is_one_of(names: &[&str], name: &str) -> bool {
+    names.iter().any(|known| spelling::is_same(name.as_bytes(), known.as_bytes()))
 }
 
 /// The policy of the suite that sets the header of this (lower-case) name, if one does. All names that begin with
@@ -373,6 +428,33 @@ mod tests {
         }
         for name in ["", "x-connection", "content-type", "hosts", "contentlength", "authorization"] {
             assert!(!is_framing(name), "{name}");
+        }
+    }
+
+    #[test]
+    fn knows_fields_that_mean_something_in_every_spelling() {
+        for name in [
+            "cookie",
+            "Content_Type",
+            "x-forwarded-for",
+            "X-Request-ID",
+            "x.envoy.original-path",
+            "server",
+            "Date",
+            "authorization",
+            "connection",
+            "sec-fetch-site",
+        ] {
+            assert!(has_meaning(name), "{name}");
+        }
+        for name in ["", "client_id", "x-api-key", "cookies", "x-envoy", "x-client-tier", "content"] {
+            assert!(!has_meaning(name), "{name}");
+        }
+        for name in ["content-type", "Content.Encoding", "content-length", "te"] {
+            assert!(is_of_body(name), "{name}");
+        }
+        for name in ["", "content-language", "content", "authorization"] {
+            assert!(!is_of_body(name), "{name}");
         }
     }
 

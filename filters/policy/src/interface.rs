@@ -3,6 +3,7 @@
 use core::fmt;
 
 use crate::config::ConfigError;
+use crate::headers::is_reserved;
 use crate::policy::{Policy, SecretName};
 use crate::spelling;
 
@@ -40,8 +41,19 @@ impl fmt::Display for Fact {
 pub struct Dependency {
     /// What it reads.
     pub fact: Fact,
+    /// When it reads it.
+    pub moment: Moment,
     /// The field of its configuration that says so: `key[0]`.
     pub field: String,
+}
+
+/// When a policy reads a fact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Moment {
+    /// When the request comes to it: the policies behind it have not seen the request yet.
+    Request,
+    /// When the response comes: all policies have seen the request.
+    Response,
 }
 
 /// What a policy of a chain sets, reads and looks for.
@@ -72,6 +84,15 @@ impl Interface {
     fn sets(&self, fact: &Fact) -> bool {
         self.sets.iter().any(|own| own.is_same(fact))
     }
+
+    /// Whether it decides by a header that only policies of the suite set.
+    pub(crate) fn reads_reserved(&self) -> bool {
+        let is_reserved = |read: &Dependency| match &read.fact {
+            Fact::Header(name) => is_reserved(name.as_bytes()),
+            Fact::Identity => false,
+        };
+        self.reads.iter().any(is_reserved)
+    }
 }
 
 /// Refuses chains in which policies get in one another's way.
@@ -93,7 +114,8 @@ pub(crate) fn check(chain: &[Interface]) -> Result<(), ConfigError> {
         };
         let (earlier, rest) = chain.split_at_checked(at).unwrap_or((chain, &[]));
         let later = rest.iter().enumerate().skip(1);
-        for Dependency { fact, field } in &policy.reads {
+        let of_request = policy.reads.iter().filter(|read| read.moment == Moment::Request);
+        for Dependency { fact, field, .. } in of_request {
             let setter = later.clone().find(|(_, later)| later.sets(fact));
             if let Some((distance, Interface { policy: setter, .. })) = setter
                 && !earlier.iter().any(|earlier| earlier.sets(fact))
@@ -135,7 +157,11 @@ mod tests {
             reads: reads
                 .iter()
                 .enumerate()
-                .map(|(at, name)| Dependency { fact: fact(name), field: format!("key[{at}]") })
+                .map(|(at, name)| Dependency {
+                    fact: fact(name.strip_prefix("later ").unwrap_or(name)),
+                    moment: if name.starts_with("later ") { Moment::Response } else { Moment::Request },
+                    field: format!("key[{at}]"),
+                })
                 .collect(),
             secrets: secrets.iter().map(|name| (*name).to_owned()).collect(),
         }
@@ -152,6 +178,7 @@ mod tests {
             (vec![who(), limit(&["x", "identity", "x-who"]), route(&["x-route"], &["x_who"])], None),
             (vec![limit(&["x-other"]), who(), limit(&["identity"])], None),
             (vec![route(&["x-a"], &[]), route(&["x-b"], &["x-a", "x-b"])], None),
+            (vec![limit(&["later identity", "later x-who"]), who()], None),
             (
                 vec![limit(&["x", "identity"]), limit(&[]), who()],
                 Some(

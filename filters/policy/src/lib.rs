@@ -31,6 +31,7 @@ mod complaint;
 mod held_memory;
 mod interface;
 mod link;
+mod most_memory;
 mod own_headers;
 mod passage;
 mod policy;
@@ -46,7 +47,8 @@ pub use exchange::{Exchange, ExchangeId, Identity, Outcome, QuotaLeft, Verdict, 
 pub use headers::HeaderList;
 pub use held_memory::{HeldMemory, MemoryFull};
 pub use host::{Direction, HeaderMap, Host, HostError};
-pub use interface::{Dependency, Fact};
+pub use interface::{Dependency, Fact, Moment};
+pub use most_memory::MostMemory;
 pub use own_headers::outcome_property;
 pub use policy::{BodyEvent, CallOutReply, Callbacks, EndOfStream, Flow, Policy, SecretName, Shutdown};
 pub use reply::Reply;

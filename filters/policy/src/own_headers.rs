@@ -12,10 +12,12 @@ use crate::spelling;
 /// under these names is removed before any policy of the chain sees it, and so is every other reserved name, unless
 /// another filter of the suite has set it for this request.
 ///
-/// A chain whose policies set none removes none, and reads no headers for it.
+/// A chain whose policies neither set such headers nor decide by reserved ones removes none, and reads no headers for it.
 #[derive(Debug, Default)]
 pub(crate) struct OwnHeaders {
     names: Vec<String>,
+    /// Whether a policy decides by a reserved header.
+    reads_reserved: bool,
     /// The headers in which clients send credentials. Nobody looks for those in trailers.
     credentials: Vec<String>,
 }
@@ -29,8 +31,13 @@ impl OwnHeaders {
         }));
     }
 
+    /// Says that a policy decides by a reserved header, so that it must not come from the client.
+    pub(crate) fn guard_reserved(&mut self) {
+        self.reads_reserved = true;
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
-        self.names.is_empty()
+        self.names.is_empty() && !self.reads_reserved
     }
 
     /// Removes what only policies may set from the request's headers, of which `headers` is a copy, and sees to it that
@@ -42,7 +49,7 @@ impl OwnHeaders {
                 headers.remove(&name);
             }
         }
-        keep_from_next_hop(headers, platform)
+        if self.names.is_empty() { Ok(()) } else { keep_from_next_hop(headers, platform) }
     }
 
     /// The same for trailers, for an upstream may merge them into the headers (RFC 9110, section 6.5.1). No policy sets

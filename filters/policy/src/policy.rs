@@ -10,6 +10,7 @@ use crate::config::ConfigError;
 use crate::exchange::{Exchange, ExchangeId, Worker};
 use crate::host::CallToken;
 use crate::interface::{Dependency, Fact};
+use crate::most_memory::MostMemory;
 use crate::reply::Reply;
 
 /// What shall happen to an exchange next.
@@ -181,8 +182,10 @@ pub trait Policy: Sized + 'static {
         Vec::new()
     }
 
-    /// What this policy, as it is configured, decides by that a policy before it may have set. A chain in which only one
-    /// behind it sets it is refused. What is read when the response comes, or for the log, is not named here.
+    /// What this policy, as it is configured, decides by that another policy may have set. A chain is refused in which it
+    /// is read when the request comes, and only a policy behind this one sets it. A chain that reads a
+    /// [reserved](crate::headers::is_reserved) header removes what clients send under such names, as one with
+    /// [own headers](Policy::own_headers) does. What is only logged is not named here.
     fn reads(&self) -> Vec<Dependency> {
         Vec::new()
     }
@@ -191,6 +194,12 @@ pub trait Policy: Sized + 'static {
     /// before it in the chain that reads them as XML too can spare it that.
     fn document_limits(&self) -> Option<Limits> {
         None
+    }
+
+    /// What this policy, as it is configured, may take of a VM's memory at most. A chain that may take more than a VM has is
+    /// refused.
+    fn most_memory(&self) -> MostMemory {
+        MostMemory::default()
     }
 
     /// Called once, before any exchange. An error refuses the configuration.
@@ -347,6 +356,7 @@ mod tests {
         assert_eq!(Plain.provides(), []);
         assert_eq!(Plain.reads(), []);
         assert_eq!(Plain.document_limits(), None);
+        assert_eq!(Plain.most_memory(), MostMemory::default());
         assert_eq!(Plain.tick_period(), None);
     }
 }

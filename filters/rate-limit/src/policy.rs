@@ -8,7 +8,7 @@ use portcullis_policy::host::CallToken;
 use portcullis_policy::scope::{CompiledScope, Concern};
 use portcullis_policy::{
     CallOutReply, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, ExchangeId, Flow, HeaderMap,
-    HostError, Policy, Verdict, Worker,
+    HostError, MostMemory, Policy, Verdict, Worker,
 };
 
 use crate::caller::{Caller, Needs};
@@ -120,6 +120,16 @@ impl Policy for RateLimit {
 
     fn reads(&self) -> Vec<Dependency> {
         self.config.reads()
+    }
+
+    /// What counts requests is in the host's memory, but for leases and the calls that a service has not answered.
+    fn most_memory(&self) -> MostMemory {
+        const LEASES: usize = 2 << 20;
+        const CALL: usize = 512;
+        let tables = self.config.tiers.len().saturating_add(1).saturating_mul(LEASES);
+        let waiting = self.config.service.as_ref().map_or(0, |service| service.max_waiting);
+        let calls = usize::try_from(waiting).unwrap_or(usize::MAX).saturating_mul(CALL);
+        MostMemory { kept: tables.saturating_add(calls), ..MostMemory::default() }
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

@@ -9,7 +9,7 @@ use core::time::Duration;
 use portcullis_policy::headers::is_identity;
 use portcullis_policy::{
     BodyEvent, Callbacks, Complaint, ConfigError, Dependency, Direction, EndOfStream, Exchange, Flow,
-    HeaderList, HostError, Policy, SharedDocument, Worker,
+    HeaderList, HostError, MostMemory, Policy, SharedDocument, Worker,
 };
 use portcullis_xml::Limits;
 use portcullis_xslt::Parameters;
@@ -34,6 +34,7 @@ pub struct XsltTransform {
     bounds: Bounds,
     metrics: Metrics,
     reads: Vec<Dependency>,
+    most_memory: MostMemory,
     /// Of a stylesheet that fails.
     complaint: Complaint,
 }
@@ -110,6 +111,7 @@ impl Policy for XsltTransform {
             },
             metrics: Metrics::default(),
             reads: config.reads(),
+            most_memory: config.limits.most_memory(),
             complaint: Complaint::default(),
         })
     }
@@ -133,6 +135,10 @@ impl Policy for XsltTransform {
     fn document_limits(&self) -> Option<Limits> {
         let side = self.request.as_ref()?;
         can_share(side).then(|| self.bounds.xml.clone())
+    }
+
+    fn most_memory(&self) -> MostMemory {
+        self.most_memory
     }
 
     fn on_start(&mut self, worker: &mut Worker<'_>) -> Result<(), ConfigError> {

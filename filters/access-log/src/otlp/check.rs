@@ -2,14 +2,11 @@
 
 use core::ops::RangeInclusive;
 
-use portcullis_policy::headers::{is_framing, is_token};
+use portcullis_policy::headers::{is_of_body, is_token};
 use portcullis_policy::target::is_authority;
 use portcullis_policy::{ConfigError, spelling};
 
 use super::config::{OtlpConfig, Retry};
-
-/// Headers that the protocol has a use of its own for.
-const TAKEN: [&str; 2] = ["content-encoding", "content-type"];
 
 impl OtlpConfig {
     /// Checks what types cannot say.
@@ -75,7 +72,7 @@ impl OtlpConfig {
             if !is_token(name) {
                 return Err(ConfigError::new("headers", "must have header names"));
             }
-            if is_framing(name) || is_one_of(&TAKEN) {
+            if is_of_body(name) {
                 return refuse("must not be a header that the exporter sets itself");
             }
             if is_one_of(&seen) {

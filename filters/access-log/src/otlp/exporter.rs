@@ -96,6 +96,18 @@ impl Exporter {
         })
     }
 
+    /// What it may take of memory, in bytes. The queue's bytes count twice: while it grows, it is there in its old and in its
+    /// new place, and at the end of the plugin all of it goes into batches. So do the lengths of its records.
+    pub(crate) fn most_memory(&self) -> usize {
+        let OtlpConfig { max_queue, max_queue_bytes, max_batch_bytes, max_in_flight, .. } = self.config;
+        let product =
+            |one: u32, other: usize| usize::try_from(one).unwrap_or(usize::MAX).saturating_mul(other);
+        let lengths = product(max_queue, 16);
+        // One more, which is kept to be used again.
+        let batches = product(max_in_flight.saturating_add(1), product(max_batch_bytes, 1));
+        product(max_queue_bytes, 2).saturating_add(lengths).saturating_add(batches)
+    }
+
     /// Defines the metrics and learns what Envoy calls itself.
     ///
     /// # Errors

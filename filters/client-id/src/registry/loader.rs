@@ -274,6 +274,12 @@ mod tests {
 
     const LIMITS: ListLimits = ListLimits { clients: 10, memory: 1 << 20 };
 
+    #[allow(
+        clippy::panic_in_result_fn,
+        clippy::unreachable,
+        clippy::arithmetic_side_effects,
+        reason = "the error is what is compared, and a test may panic"
+    )]
     fn load(text: &str, portion: Portion) -> Result<(usize, usize), String> {
         let mut loader = Loader::new(text.as_bytes().to_vec(), LIMITS);
         for steps in 1.. {

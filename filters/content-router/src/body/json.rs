@@ -302,6 +302,23 @@ mod tests {
             assert_eq!(one("/a", None, document), Err(Malformed), "{document}");
         }
         assert_eq!(run(&[test("/a", None)], &[0], b"{\"a\":\"\xff\"}"), Err(Malformed));
+        // In no other encoding than UTF-8, whether it says so by a byte order mark or not.
+        let utf_16: Vec<u16> = "\u{feff}{\"a\":1}".encode_utf16().collect();
+        let utf_32: Vec<u32> = "\u{feff}{\"a\":1}".chars().map(u32::from).collect();
+        let in_utf_16 =
+            |bytes: fn(u16) -> [u8; 2]| utf_16.iter().flat_map(|unit| bytes(*unit)).collect::<Vec<_>>();
+        let in_utf_32 =
+            |bytes: fn(u32) -> [u8; 4]| utf_32.iter().flat_map(|unit| bytes(*unit)).collect::<Vec<_>>();
+        for (document, mark) in [
+            (in_utf_16(u16::to_le_bytes), 2),
+            (in_utf_16(u16::to_be_bytes), 2),
+            (in_utf_32(u32::to_le_bytes), 4),
+            (in_utf_32(u32::to_be_bytes), 4),
+        ] {
+            for document in [&document[..], &document[mark..]] {
+                assert_eq!(run(&[test("/a", None)], &[0], document), Err(Malformed), "{document:?}");
+            }
+        }
         // Nobody asks for these.
         assert_eq!(one("/a", None, r#"{"b":1,"b":2,"a":{"a":1,"a":2}}"#), Ok(Truth::True));
     }

@@ -11,7 +11,7 @@ mod whole;
 use std::rc::Rc;
 
 use portcullis_conditions::TextMatcher;
-use portcullis_policy::ConfigError;
+use portcullis_policy::{ConfigError, MostMemory};
 use portcullis_xml::Limits;
 use portcullis_xml::xpath::stream::StreamSet;
 
@@ -104,6 +104,15 @@ pub(crate) struct BodyReader {
 }
 
 impl BodyReader {
+    /// What it may take of memory. A body is copied once from the host, and once more if it is to be decoded.
+    pub(crate) fn most_memory(&self) -> MostMemory {
+        if !self.needs().any() {
+            return MostMemory::default();
+        }
+        let at_work = self.max_bytes.saturating_mul(2);
+        MostMemory { messages: self.max_held_bytes, at_work, ..MostMemory::default() }
+    }
+
     /// What it can make something of.
     pub(crate) fn needs(&self) -> Needs {
         Needs { envelope: (!self.envelope.is_empty()).into(), json: (!self.json.is_empty()).into() }

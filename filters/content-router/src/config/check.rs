@@ -2,43 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use portcullis_policy::headers::{is_framing, is_reserved, is_token, suite_owner};
-use portcullis_policy::{ConfigError, Policy, spelling};
+use portcullis_policy::headers::{has_meaning, is_reserved, is_token, suite_owner};
+use portcullis_policy::{ConfigError, Policy};
 
 use super::{Action, Config, Rule, possible};
 use crate::ContentRouter;
 
 /// How many rules there may be: each has a counter.
 pub(crate) const MAX_RULES: usize = 256;
-
-/// Headers that Envoy, HTTP itself or the upstream makes something of: a route's name in one of them would change
-/// the message, or take the place of what says who sends it and what it is.
-const NOT_FOR_ROUTES: [&str; 21] = [
-    "accept",
-    "age",
-    "authorization",
-    "baggage",
-    "cache-control",
-    "cookie",
-    "date",
-    "forwarded",
-    "from",
-    "max-forwards",
-    "origin",
-    "pragma",
-    "range",
-    "referer",
-    "soapaction",
-    "traceparent",
-    "tracestate",
-    "user-agent",
-    "via",
-    "x-real-ip",
-    "x-request-id",
-];
-/// What the names of more such headers begin with.
-const NOT_FOR_ROUTES_BEGINNINGS: [&str; 8] =
-    ["accept-", "content-", "grpc-", "if-", "proxy-", "sec-", "x-envoy-", "x-forwarded-"];
 
 impl Config {
     /// Refuses what makes no sense, with the path of the first field that does not.
@@ -107,7 +78,7 @@ impl Config {
         let name = &self.header;
         let problem = if !is_token(name) || name.bytes().any(|byte| byte.is_ascii_uppercase()) {
             "must be a header name in lower case"
-        } else if is_framing(name) || has_a_meaning(name) {
+        } else if has_meaning(name) {
             "must be a header that has no meaning of its own"
         } else if is_reserved(name.as_bytes()) && suite_owner(name) != Some(ContentRouter::NAME) {
             "is reserved; of such names, x-portcullis-route and those that begin with x-portcullis-route- may be used"
@@ -116,13 +87,6 @@ impl Config {
         };
         Err(ConfigError::new("header", problem))
     }
-}
-
-/// Whether some reader takes a header for one that is not for routes.
-fn has_a_meaning(name: &str) -> bool {
-    let name = name.as_bytes();
-    NOT_FOR_ROUTES.iter().any(|known| spelling::is_same(name, known.as_bytes()))
-        || NOT_FOR_ROUTES_BEGINNINGS.iter().any(|beginning| spelling::begins_with(name, beginning.as_bytes()))
 }
 
 /// A name without a colon (Namespaces in XML 1.0, production 4), about: what XPath cannot read, it refuses.

@@ -33,8 +33,8 @@ pub enum Condition {
     Host(TextTest),
     /// A query parameter.
     Query {
-        /// The parameter's name; name and value are compared percent-decoded. What cannot be decoded is there, and passes
-        /// no test.
+        /// The parameter's name, which is found in every spelling that some upstream takes for it; the value is compared
+        /// percent-decoded. What cannot be decoded is there, and passes no test.
         name: String,
         /// What its value must be; without it, it is enough that the parameter is there.
         value: Option<TextTest>,

@@ -7,7 +7,7 @@ mod possible;
 
 use std::collections::BTreeMap;
 
-use portcullis_policy::{Dependency, Fact};
+use portcullis_policy::{Dependency, Fact, Moment};
 use serde::{Deserialize, Serialize};
 
 pub use action::{Action, Refusal};
@@ -155,6 +155,7 @@ impl Config {
             rule.when.headers(&mut names);
             let dependency = |name: &str| Dependency {
                 fact: Fact::Header(name.to_owned()),
+                moment: Moment::Request,
                 field: format!("rules[{at}].when"),
             };
             names.into_iter().map(dependency).collect::<Vec<_>>()

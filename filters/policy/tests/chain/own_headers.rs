@@ -5,8 +5,8 @@ use std::rc::Rc;
 
 use portcullis_policy::host::Direction;
 use portcullis_policy::{
-    Callbacks, Chain, ConfigError, EndOfStream, Exchange, Flow, HeaderMap, Next, Policy, SecretName,
-    outcome_property,
+    Callbacks, Chain, ConfigError, Dependency, EndOfStream, Exchange, Fact, Flow, HeaderMap, Moment, Next,
+    Policy, SecretName, outcome_property,
 };
 use portcullis_testkit::inprocess::{Fate, Fault, SharedData, TestHost, Worker};
 
@@ -16,6 +16,7 @@ struct Owner {
     owns: &'static [&'static str],
     asks_for: &'static [&'static str],
     sets: &'static [(&'static str, &'static str)],
+    decides_by: &'static [(&'static str, Moment)],
     reading: Reading,
     seen: Rc<RefCell<Vec<String>>>,
 }
@@ -39,6 +40,15 @@ impl Policy for Owner {
 
     fn own_headers(&self) -> Vec<String> {
         self.owns.iter().map(|name| (*name).to_owned()).collect()
+    }
+
+    fn reads(&self) -> Vec<Dependency> {
+        let dependency = |(name, moment): &(&str, Moment)| Dependency {
+            fact: Fact::Header((*name).to_owned()),
+            moment: *moment,
+            field: "key[0]".to_owned(),
+        };
+        self.decides_by.iter().map(dependency).collect()
     }
 
     fn secret_names(&self) -> Vec<SecretName> {
@@ -324,4 +334,59 @@ fn requests_without_forged_headers_need_no_right_to_write() {
     worker.host.fail(Fault::WriteHeaders);
     let id = worker.request([(":path", "/")]);
     assert_eq!(worker.fate(id), Fate::Admitted);
+}
+
+/// A policy that decides by a header.
+fn deciding_by(decides_by: &'static [(&'static str, Moment)]) -> Owner {
+    Owner { decides_by, ..Owner::default() }
+}
+
+#[test]
+fn a_policy_that_decides_by_a_reserved_header_does_not_see_what_clients_send_under_its_name() {
+    for reader in [
+        deciding_by(&[("x-other", Moment::Request), ("x-portcullis-client-id", Moment::Request)]),
+        deciding_by(&[("X_Portcullis-Route", Moment::Request)]),
+        deciding_by(&[("x-portcullis-client-id", Moment::Response)]),
+    ] {
+        let seen = Rc::clone(&reader.seen);
+        let mut worker = Worker::start(Chain::new().then(bystander()).then(reader)).unwrap();
+        let id = worker.request(FORGED);
+        let left = ["x-route", "x_route", "x.route", "x-route", "x-router"];
+        assert_eq!(*seen.borrow(), left);
+        assert_eq!(upstream(&worker, id).len(), left.len());
+        let id = worker.open();
+        worker.request_headers(id, [(":path", "/")], false);
+        worker.trailers_of(id, Direction::Request, [("x-portcullis-client-id", "forged"), ("a", "b")]);
+        let trailers = worker.host.upstream_trailers(id).unwrap();
+        assert_eq!(trailers.iter().collect::<Vec<_>>(), [(&b"a"[..], &b"b"[..])]);
+    }
+}
+
+#[test]
+fn a_policy_that_decides_by_a_reserved_header_sees_what_an_earlier_filter_has_set() {
+    let reader = deciding_by(&[("x-portcullis-client-id", Moment::Request)]);
+    let seen = Rc::clone(&reader.seen);
+    let mut worker = Worker::start(Chain::new().then(reader)).unwrap();
+    let id = worker.open();
+    worker.host.give_property(id, &[&outcome_property("client-id")], b"admitted");
+    worker.request_headers(
+        id,
+        [
+            (":path", "/"),
+            ("connection", "x-portcullis-client-id"),
+            ("x-portcullis-client-id", "a"),
+            ("x-portcullis-route", "b"),
+        ],
+        true,
+    );
+    assert_eq!(*seen.borrow(), ["connection", "x-portcullis-client-id"]);
+}
+
+#[test]
+fn a_chain_that_decides_by_other_headers_removes_none() {
+    let reader = deciding_by(&[("x-route", Moment::Request)]);
+    let seen = Rc::clone(&reader.seen);
+    let mut worker = Worker::start(Chain::new().then(reader)).unwrap();
+    worker.request(FORGED);
+    assert_eq!(seen.borrow().len(), FORGED.len() - 1);
 }

@@ -2,30 +2,12 @@
 
 use core::fmt;
 
-use portcullis_policy::headers::{is_reserved, is_token};
+use portcullis_policy::headers::{is_field_value, is_of_body, is_reserved, is_token};
 use portcullis_policy::{ConfigError, Exchange, HeaderMap, HostError, spelling};
 
 use super::config::ServiceConfig;
 use super::messages::HeaderValue;
 
-/// Headers that say where a message ends, what its body is, or how its connection is used: for the host alone to set.
-const OF_THE_HOST: [&str; 15] = [
-    "host",
-    "content-length",
-    "content-type",
-    "content-encoding",
-    "transfer-encoding",
-    "connection",
-    "expect",
-    "http2-settings",
-    "keep-alive",
-    "proxy-authenticate",
-    "proxy-connection",
-    "te",
-    "trailer",
-    "trailers",
-    "upgrade",
-];
 /// What the names begin with of headers by which Envoy routes, retries and waits.
 const OF_ENVOY: &str = "x-envoy-";
 
@@ -54,15 +36,13 @@ impl PermittedHeaders {
 
 fn names(field: &str, names: &[String]) -> Result<Box<[String]>, ConfigError> {
     let name = |(at, name): (usize, &String)| {
-        let is_of_the_host =
-            || OF_THE_HOST.iter().any(|known| spelling::is_same(name.as_bytes(), known.as_bytes()));
         let problem = if !is_token(name) {
             "must be a header name"
         } else if is_reserved(name.as_bytes()) {
             "must not begin with x-portcullis-: only policies set such headers"
         } else if spelling::begins_with(name.as_bytes(), OF_ENVOY.as_bytes()) {
             "must not begin with x-envoy-: such headers tell Envoy what to do"
-        } else if is_of_the_host() {
+        } else if is_of_body(name) {
             "must not be a header that frames a message, describes its body or belongs to its connection"
         } else {
             return Ok(name.to_ascii_lowercase());
@@ -129,13 +109,13 @@ impl AddedHeaders {
 /// Takes out all fields of this (lower-case) name, and gives the value of the last, if it may be one.
 pub(super) fn take(wishes: &mut Vec<HeaderValue>, name: &str) -> Option<Vec<u8>> {
     let is_it = |wish: &mut HeaderValue| wish.key.eq_ignore_ascii_case(name);
-    wishes.extract_if(.., is_it).last().map(value).filter(|value| is_plain(value))
+    wishes.extract_if(.., is_it).last().map(value).filter(|value| is_field_value(value))
 }
 
 fn admissible(wish: HeaderValue, permitted: &[String], refused: &mut Refused) -> Option<(String, Vec<u8>)> {
     let name = wish.key.to_ascii_lowercase();
     let value = value(wish);
-    if permitted.contains(&name) && is_plain(&value) {
+    if permitted.contains(&name) && is_field_value(&value) {
         return Some((name, value));
     }
     refused.count = refused.count.saturating_add(1);
@@ -145,11 +125,6 @@ fn admissible(wish: HeaderValue, permitted: &[String], refused: &mut Refused) ->
 
 fn value(wish: HeaderValue) -> Vec<u8> {
     if wish.raw_value.is_empty() { wish.value.into_bytes() } else { wish.raw_value }
-}
-
-/// Whether these may be the bytes of a field's value: no control characters but the tab (RFC 9110, section 5.5).
-fn is_plain(value: &[u8]) -> bool {
-    value.iter().all(|byte| *byte == b'\t' || !byte.is_ascii_control())
 }
 
 #[cfg(test)]

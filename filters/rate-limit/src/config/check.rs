@@ -3,7 +3,7 @@
 use core::ops::RangeInclusive;
 
 use portcullis_policy::headers::{is_field_value, is_token};
-use portcullis_policy::{ConfigError, Dependency, Fact, spelling};
+use portcullis_policy::{ConfigError, Dependency, Fact, Moment, spelling};
 
 use super::{Algorithm, Body, Config, KeyPart, Limit, MAX_PERIOD_MS, Precision};
 use crate::limiter::MAX_LIMITS;
@@ -52,14 +52,17 @@ impl Config {
                 | KeyPart::Method
                 | KeyPart::Host => return None,
             };
-            Some(Dependency { fact, field: format!("key[{at}]") })
+            Some(Dependency { fact, moment: Moment::Request, field: format!("key[{at}]") })
         });
         let tells_tier = self.service.as_ref().is_some_and(|service| service.tier_entry.is_some());
         let of_tier = [(!self.tiers.is_empty(), "tiers"), (tells_tier, "service.tier_entry")];
         let of_tier = of_tier.into_iter().filter(|(is_read, _)| *is_read);
-        of_key
-            .chain(of_tier.map(|(_, field)| Dependency { fact: Fact::Identity, field: field.to_owned() }))
-            .collect()
+        let of_tier = of_tier.map(|(_, field)| Dependency {
+            fact: Fact::Identity,
+            moment: Moment::Request,
+            field: field.to_owned(),
+        });
+        of_key.chain(of_tier).collect()
     }
 
     fn check_rejection(&self) -> Result<(), ConfigError> {

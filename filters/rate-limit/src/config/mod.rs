@@ -80,8 +80,9 @@ pub enum KeyPart {
     },
     /// A query parameter.
     Query {
-        /// The parameter's name; name and value are compared percent-decoded. All requests in which it stands twice
-        /// with different values, or which have a name or a value for it that cannot be decoded, are counted together.
+        /// The parameter's name, which is found in every spelling that some upstream takes for it; the value is compared
+        /// percent-decoded. All requests in which it stands twice with different values, or which have a name or a value for
+        /// it that cannot be decoded, are counted together.
         name: String,
     },
     /// The address that the request came from.
@@ -103,7 +104,9 @@ pub enum KeyPart {
         #[cfg_attr(feature = "schema", schemars(range(min = 1, max = 128)))]
         prefix_v6: u8,
     },
-    /// The path without the query, as Envoy has left it.
+    /// The path without the query. All spellings that upstreams may take for one path share a quota: percent-encoding, upper
+    /// and lower case, slashes too many, dot segments and path parameters (`;…`) make no difference. Paths that could be
+    /// anything are counted together: those with a backslash, a control character or an encoded delimiter (`%2F`).
     Path,
     /// The method.
     Method,

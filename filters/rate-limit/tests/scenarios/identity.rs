@@ -131,3 +131,23 @@ fn learns_the_tier_from_a_filter_before_this_one_whatever_the_key() {
     let mut passing = |tier| passing_behind_a_filter(&mut worker, Some("acme"), tier);
     assert_eq!(["gold", "none"].map(&mut passing), [3, 2]);
 }
+
+#[test]
+fn no_client_makes_up_the_identifier_that_it_is_counted_by() {
+    let key = json!([{"header": {"name": "x-portcullis-client-id"}}]);
+    let mut worker = worker(&two_a_minute(json!({"key": key})));
+    let passing = (0..20).filter(|number| {
+        let forged = number.to_string();
+        passes(&mut worker, &[("x-portcullis-client-id", &forged)])
+    });
+    assert_eq!(passing.count(), 2);
+    // Of what a filter before this one vouches for, each is counted by itself.
+    let vouched = (0..20).filter(|number| {
+        let id = worker.open();
+        worker.host.give_property(id, &["portcullis.client-id.outcome"], b"admitted");
+        let client = format!("client-{number}");
+        worker.request_headers(id, [(":path", "/"), ("x-portcullis-client-id", client.as_str())], true);
+        is_admitted(&worker, id)
+    });
+    assert_eq!(vouched.count(), 20);
+}

@@ -1,10 +1,10 @@
 //! Which messages are transformed.
 
 use portcullis_conditions::{Quantifier, TextTest};
-use portcullis_policy::{Dependency, Fact};
+use portcullis_policy::{Dependency, Fact, Moment};
 use serde::{Deserialize, Serialize};
 
-use super::{Config, ParameterValue};
+use super::{Config, ParameterValue, Transformation};
 
 /// A condition that is true or false of a message.
 #[derive(Debug, Clone, Deserialize, Serialize)]
@@ -52,8 +52,8 @@ pub enum Condition {
     Host(TextTest),
     /// A query parameter of the request.
     Query {
-        /// The parameter's name; name and value are compared percent-decoded. What cannot be decoded is there, and passes
-        /// no test.
+        /// The parameter's name, which is found in every spelling that some upstream takes for it; the value is compared
+        /// percent-decoded. What cannot be decoded is there, and passes no test.
         name: String,
         /// What its value must be; without it, it is enough that the parameter is there.
         value: Option<TextTest>,
@@ -64,17 +64,18 @@ pub enum Condition {
 }
 
 impl Condition {
-    /// Appends the names of the headers that the condition looks at in the message that may be transformed.
-    fn headers<'a>(&'a self, names: &mut Vec<&'a str>) {
+    /// Appends the names of the request's headers that the condition looks at.
+    fn headers<'a>(&'a self, moment: Moment, names: &mut Vec<&'a str>) {
         match self {
             Self::All(inner) | Self::Any(inner) => {
-                inner.iter().for_each(|condition| condition.headers(names));
+                inner.iter().for_each(|condition| condition.headers(moment, names));
             }
-            Self::Not(inner) => inner.headers(names),
-            Self::Header { name, .. } => names.push(name),
-            Self::MediaType(_)
+            Self::Not(inner) => inner.headers(moment, names),
+            Self::RequestHeader { name, .. } => names.push(name),
+            Self::Header { name, .. } if moment == Moment::Request => names.push(name),
+            Self::Header { .. }
+            | Self::MediaType(_)
             | Self::Status(_)
-            | Self::RequestHeader { .. }
             | Self::Method(_)
             | Self::Path(_)
             | Self::Host(_)
@@ -84,32 +85,43 @@ impl Condition {
 }
 
 impl Config {
-    /// What the transformation of requests depends on that another policy may set. When a response comes, all policies
-    /// have seen the request.
+    /// What transformations depend on that another policy may set.
     pub(crate) fn reads(&self) -> Vec<Dependency> {
-        let Some(request) = &self.request else {
-            return Vec::new();
+        let sides =
+            [("request", Moment::Request, &self.request), ("response", Moment::Response, &self.response)];
+        let of_side = |(name, moment, side): (&str, Moment, &Option<Transformation>)| {
+            side.iter().flat_map(|side| reads_of(side, name, moment)).collect::<Vec<_>>()
         };
-        let mut names = Vec::new();
-        if let Some(when) = &request.when {
-            when.headers(&mut names);
-        }
-        let header = |name: &str| Fact::Header(name.to_owned());
-        let of_condition =
-            names.into_iter().map(|name| Dependency { fact: header(name), field: "request.when".to_owned() });
-        let of_parameters = request.parameters.iter().filter_map(|(name, value)| {
-            let fact = match value {
-                ParameterValue::Header(name) | ParameterValue::RequestHeader(name) => header(name),
-                ParameterValue::ClientId | ParameterValue::ClientName | ParameterValue::ClientTier => {
-                    Fact::Identity
-                }
-                ParameterValue::Query(_)
-                | ParameterValue::Text(_)
-                | ParameterValue::Number(_)
-                | ParameterValue::Boolean(_) => return None,
-            };
-            Some(Dependency { fact, field: format!("request.parameters.{name}") })
-        });
-        of_condition.chain(of_parameters).collect()
+        sides.into_iter().flat_map(of_side).collect()
     }
+}
+
+/// What the transformation of one kind of messages depends on. A header of a response is no fact of the request.
+fn reads_of(side: &Transformation, name: &str, moment: Moment) -> Vec<Dependency> {
+    let mut headers = Vec::new();
+    if let Some(when) = &side.when {
+        when.headers(moment, &mut headers);
+    }
+    let header = |name: &str| Fact::Header(name.to_owned());
+    let of_condition = headers.into_iter().map(|read| Dependency {
+        fact: header(read),
+        moment,
+        field: format!("{name}.when"),
+    });
+    let of_parameters = side.parameters.iter().filter_map(|(parameter, value)| {
+        let fact = match value {
+            ParameterValue::RequestHeader(name) => header(name),
+            ParameterValue::Header(name) if moment == Moment::Request => header(name),
+            ParameterValue::ClientId | ParameterValue::ClientName | ParameterValue::ClientTier => {
+                Fact::Identity
+            }
+            ParameterValue::Header(_)
+            | ParameterValue::Query(_)
+            | ParameterValue::Text(_)
+            | ParameterValue::Number(_)
+            | ParameterValue::Boolean(_) => return None,
+        };
+        Some(Dependency { fact, moment, field: format!("{name}.parameters.{parameter}") })
+    });
+    of_condition.chain(of_parameters).collect()
 }

@@ -6,6 +6,7 @@ mod transformation;
 
 use std::collections::BTreeMap;
 
+use portcullis_policy::MostMemory;
 use portcullis_xslt::TransformLimits;
 use serde::{Deserialize, Serialize};
 
@@ -99,6 +100,16 @@ impl Limits {
             nodes: self.max_nodes,
             ..defaults
         }
+    }
+
+    /// What the policy may take of memory. A body is copied once from the host, and once more if it is to be decoded; lists
+    /// take three times as much while they grow, and what is written takes twice as much.
+    pub(crate) fn most_memory(&self) -> MostMemory {
+        let at_work = size(self.max_temporary_bytes)
+            .saturating_mul(3)
+            .saturating_add(size(self.max_output_bytes).saturating_mul(2))
+            .saturating_add(size(self.max_bytes).saturating_mul(2));
+        MostMemory { messages: size(self.max_held_bytes), at_work, ..MostMemory::default() }
     }
 
     /// Within which limits it is transformed.

@@ -87,3 +87,17 @@ fn the_client_is_the_one_that_client_id_has_established_and_nobody_else() {
     worker.body(sent.id, Direction::Response, b"<a/>", true);
     assert_eq!(worker.host.passed_body(sent.id, Direction::Response), b"acme|default|gold");
 }
+
+#[test]
+fn no_client_makes_up_what_only_policies_of_the_suite_say() {
+    let parameters = json!({"a": {"request-header": "x-portcullis-client-tier"}});
+    let forged = [("content-type", "text/xml"), ("x_portcullis-client-tier", "gold")];
+    let mut of_requests = worker(&json!({"request": telling(&parameters)}));
+    assert_eq!(send(&mut of_requests, Direction::Request, &forged, "<a/>"), passed("default"));
+    let mut of_responses = worker(&json!({"response": telling(&parameters)}));
+    let id = of_responses.open();
+    of_responses.request_headers(id, [&[(":method", "GET"), (":path", "/")], &forged[..]].concat(), true);
+    of_responses.response_headers(id, [(":status", "200"), ("content-type", "text/xml")], false);
+    of_responses.body(id, Direction::Response, b"<a/>", true);
+    assert_eq!(of_responses.host.passed_body(id, Direction::Response), b"default");
+}
