@@ -61,7 +61,8 @@ mod tests {
     const MIB: usize = 1 << 20;
 
     fn most(kept: usize, messages: usize, at_work: usize) -> MostMemory {
-        MostMemory { kept: kept * MIB, messages: messages * MIB, at_work: at_work * MIB }
+        let [kept, messages, at_work] = [kept, messages, at_work].map(|number| number << 20);
+        MostMemory { kept, messages, at_work }
     }
 
     #[test]
@@ -84,7 +85,7 @@ mod tests {
             match expected {
                 None => assert_eq!(problem, None),
                 Some(expected) => {
-                    assert!(problem.is_some_and(|said| said.starts_with(expected)), "{expected}")
+                    assert!(problem.is_some_and(|said| said.starts_with(expected)), "{expected}");
                 }
             }
         }
