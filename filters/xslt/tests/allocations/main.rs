@@ -1,5 +1,7 @@
 //! How much memory a transformation takes, by the allocator's count, wherever it makes something grow: each place has a
 //! stylesheet and a message that make as much there as they can.
+#![cfg(test)]
+#![allow(clippy::arithmetic_side_effects)]
 
 mod sites;
 
