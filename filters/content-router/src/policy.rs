@@ -8,7 +8,7 @@ use core::time::Duration;
 
 use portcullis_policy::host::Direction;
 use portcullis_policy::{
-    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HostError, MostMemory,
+    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HeldMemory, HostError, MostMemory,
     Policy, Worker,
 };
 
@@ -51,8 +51,8 @@ enum Phase {
 #[derive(Debug)]
 enum Reading {
     Envelope(Box<EnvelopeReading>),
-    /// It is read when it is there as a whole.
-    Json,
+    /// It is read when it is there as a whole; until then the host holds it.
+    Json(HeldMemory),
 }
 
 /// Why there is no ruling.
@@ -145,7 +145,7 @@ impl Policy for ContentRouter {
         match (self.rules.decide(Facts { headers, body }), format) {
             (Ruling::Undecided, Ok(format)) => {
                 let format = match format {
-                    Format::Json => Reading::Json,
+                    Format::Json => Reading::Json(HeldMemory::default()),
                     Format::Envelope { binding, charset } => {
                         let open: Vec<_> = self.rules.open(Facts { headers, body }).flatten().collect();
                         let reading = EnvelopeReading::new(&self.body, open, binding, charset, audience);
@@ -227,7 +227,12 @@ impl ContentRouter {
         }
         match end {
             EndOfStream::Yes => self.finish(format, fresh.end, exchange),
-            EndOfStream::No => Ok(Ruling::Undecided),
+            EndOfStream::No => {
+                if let Reading::Json(held) = format {
+                    held.set(fresh.end, self.body.max_held_bytes).map_err(Undecidable::from)?;
+                }
+                Ok(Ruling::Undecided)
+            }
         }
     }
 
@@ -245,7 +250,7 @@ impl ContentRouter {
             whole(exchange.body(Direction::Request, 0..length)?, length).map_err(Obstacle::from)
         };
         match format {
-            Reading::Json => {
+            Reading::Json(_) => {
                 let document = whole_body(exchange)?;
                 let headers = exchange.request_headers()?;
                 let open: Vec<_> =

@@ -2,7 +2,9 @@
 #![cfg(test)]
 
 mod compression;
+mod contained;
 mod flooding;
+mod floods;
 mod header_bytes;
 mod header_sizes;
 mod log_injection;

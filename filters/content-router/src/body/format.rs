@@ -1,7 +1,7 @@
 //! What a body is, by its headers.
 
 use portcullis_policy::headers::is_identity;
-use portcullis_policy::{EndOfStream, HeaderList};
+use portcullis_policy::{EndOfStream, HeaderList, MemoryFull};
 use portcullis_xml::Charset;
 use portcullis_xml::soap::{Binding, MediaType};
 
@@ -27,6 +27,15 @@ pub(crate) enum Undecidable {
     TooLarge,
     Malformed,
     Busy,
+}
+
+impl From<MemoryFull> for Undecidable {
+    fn from(full: MemoryFull) -> Self {
+        match full {
+            MemoryFull::Message => Self::TooLarge,
+            MemoryFull::Worker => Self::Busy,
+        }
+    }
 }
 
 impl Undecidable {

@@ -3,7 +3,7 @@
 use core::mem::{Discriminant, discriminant};
 use std::rc::Rc;
 
-use portcullis_policy::{HeaderList, HeldMemory, MemoryFull, SharedDocument, SharedTree};
+use portcullis_policy::{HeaderList, HeldMemory, SharedDocument, SharedTree};
 use portcullis_xml::soap::{Binding, Operation, Recognition};
 use portcullis_xml::xpath::stream::{SoapMatcher, StreamSet};
 use portcullis_xml::{
@@ -29,7 +29,7 @@ pub(crate) struct EnvelopeReading {
     read: usize,
     /// What becomes of it for policies that want it too.
     tree: Tree,
-    /// What all of this takes.
+    /// What all of this takes, with the bytes that the host holds.
     memory: HeldMemory,
 }
 
@@ -126,18 +126,16 @@ impl EnvelopeReading {
         Ok(ruling)
     }
 
-    /// Counts what it takes by now.
+    /// Counts what it takes by now, with what has been read: the host holds that until the rules are decided.
     fn account(&mut self, reader: &BodyReader) -> Result<(), Undecidable> {
         let tree = match &self.tree {
             Tree::Unwanted => 0,
             Tree::Growing(tree) => tree.memory(),
             Tree::Whole(document) => document.memory(),
         };
-        let taken = self.tokenizer.memory().saturating_add(self.matcher.kept()).saturating_add(tree);
-        self.memory.set(taken, reader.max_held_bytes).map_err(|full| match full {
-            MemoryFull::Message => Undecidable::TooLarge,
-            MemoryFull::Worker => Undecidable::Busy,
-        })
+        let parts = [self.tokenizer.memory(), self.matcher.kept(), tree, self.read];
+        let taken = parts.into_iter().fold(0, usize::saturating_add);
+        Ok(self.memory.set(taken, reader.max_held_bytes)?)
     }
 
     /// The body has ended: what is not known now is false, or takes the [whole](Self::finish_with) of it.

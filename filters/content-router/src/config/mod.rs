@@ -72,7 +72,7 @@ pub struct Body {
     #[cfg_attr(feature = "schema", schemars(range(min = 4, max = 1024)))]
     pub max_depth: u32,
     /// Bytes of memory that all messages together may take that a worker is reading, for this policy and for others of
-    /// the same VM: trees, and text that has not ended. A request that would take more is `undecided.busy`.
+    /// the same VM: trees, text that has not ended, and the bytes that Envoy holds meanwhile. A request that would take more is `undecided.busy`.
     #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 268_435_456)))]
     pub max_held_bytes: u32,
     /// Whether XPath expressions may need the whole body.
@@ -81,7 +81,7 @@ pub struct Body {
 
 impl Default for Body {
     fn default() -> Self {
-        Self { max_bytes: 1 << 20, max_depth: 256, max_held_bytes: 256 << 20, xpath: XpathMode::default() }
+        Self { max_bytes: 1 << 20, max_depth: 256, max_held_bytes: 128 << 20, xpath: XpathMode::default() }
     }
 }
 

@@ -68,8 +68,8 @@ pub struct Limits {
     #[cfg_attr(feature = "schema", schemars(range(min = 65_536, max = 67_108_864)))]
     pub max_temporary_bytes: u32,
     /// Bytes of memory that all messages together may take that a worker is reading, for this policy and for others of
-    /// the same VM: trees, and text that has not ended. A message that would take more is `on_error.busy`; one that takes
-    /// more by itself is `too_large`.
+    /// the same VM: trees, text that has not ended, and the bytes that Envoy holds meanwhile. A message that would take more
+    /// is `on_error.busy`; one that takes more by itself is `too_large`.
     #[cfg_attr(feature = "schema", schemars(range(min = 1_048_576, max = 268_435_456)))]
     pub max_held_bytes: u32,
 }
@@ -84,7 +84,7 @@ impl Default for Limits {
             max_steps: 20_000_000,
             max_template_depth: 10_000,
             max_temporary_bytes: 16 << 20,
-            max_held_bytes: 256 << 20,
+            max_held_bytes: 128 << 20,
         }
     }
 }

@@ -68,7 +68,7 @@ pub(crate) struct Reading {
     /// How many bytes have been read.
     read: usize,
     head: Head,
-    /// What it takes.
+    /// What it takes, with the bytes that the host holds.
     memory: HeldMemory,
 }
 
@@ -178,7 +178,7 @@ impl Reading {
         self.account(bounds)
     }
 
-    /// Counts what it takes by now.
+    /// Counts what it takes by now, with what has been read: the host holds that until the new body is there.
     fn account(&mut self, bounds: &Bounds) -> Result<(), Failure> {
         let (tokenizer, tree) = match &self.source {
             ReadingSource::Document(tokenizer, tree) => (tokenizer.memory(), tree.memory()),
@@ -186,7 +186,8 @@ impl Reading {
             ReadingSource::Whole(document) => (0, document.memory()),
             ReadingSource::Nothing(_) => (0, 0),
         };
-        Ok(self.memory.set(tokenizer.saturating_add(tree), bounds.held)?)
+        let taken = tokenizer.saturating_add(tree).saturating_add(self.read);
+        Ok(self.memory.set(taken, bounds.held)?)
     }
 
     /// The body has ended: transforms it.

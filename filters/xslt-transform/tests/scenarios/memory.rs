@@ -120,7 +120,7 @@ fn envelopes_count_as_what_is_written_of_them() {
         format!("<e:Envelope xmlns:e='http://schemas.xmlsoap.org/soap/envelope/'><e:Header>{header}")
     };
     let mut worker = worker(&bounded(&json!({"stylesheet": a_to_b(), "source": "operation"})));
-    let header = format!("<h>{}</h>", "x".repeat(200_000));
+    let header = format!("<h>{}</h>", "x".repeat(100_000));
     let (held, fared, _) = fill(&mut worker, Direction::Request, &envelope(&header));
     assert_eq!(fared, Fared::Refused(503));
     assert!(held.len() < 6, "{}", held.len());
@@ -205,4 +205,16 @@ fn a_router_before_counts_with_it() {
     let (held, fared, _) = fill(&mut worker, Direction::Request, &text);
     assert_eq!(fared, Fared::Refused(503));
     assert!(held.len() < 4, "{}", held.len());
+}
+
+/// What the host holds of a message counts, beside what the policy has made of it.
+#[test]
+fn what_the_host_holds_is_counted() {
+    let mut worker = worker(&bounded(&json!({"stylesheet": a_to_b()})));
+    let text = format!("<a>{}<a/>", "x".repeat(100_000));
+    let sent = begin(&mut worker, Direction::Request, XML);
+    worker.body(sent.id, Direction::Request, text.as_bytes(), false);
+    assert!(HeldMemory::of_worker() >= 200_000, "{}", HeldMemory::of_worker());
+    worker.abort(sent.id);
+    assert_eq!(HeldMemory::of_worker(), 0);
 }
