@@ -73,7 +73,9 @@ impl Contained {
 pub fn assert_no_vm_died(envoy: &Envoy) {
     let lines = envoy.log_lines();
     let died = lines.iter().find(|line| {
-        ["memory allocation", "panic", "Function: proxy_on", "[critical]"].iter().any(|sign| line.contains(sign))
+        ["memory allocation", "panic", "Function: proxy_on", "[critical]"]
+            .iter()
+            .any(|sign| line.contains(sign))
     });
     assert_eq!(died, None);
     for (name, value) in envoy.stats() {
@@ -99,7 +101,8 @@ pub fn example(upstream: &Backend, auth: &Backend) -> Value {
     bootstrap
 }
 
-const ENDPOINT: &str = "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address/port_value";
+const ENDPOINT: &str =
+    "/load_assignment/endpoints/0/lb_endpoints/0/endpoint/address/socket_address/port_value";
 pub const LISTENER: &str = "/static_resources/listeners/0";
 pub const MANAGER: &str = "/static_resources/listeners/0/filter_chains/0/filters/0/typed_config";
 pub const PLUGIN: &str =

@@ -142,7 +142,9 @@ fn stat(gateway: &Contained, name: &str) -> Option<u64> {
 #[test]
 fn refused_requests_that_are_kept_open_side_by_side() {
     let Some(_alone) = alone() else { return };
-    let mut table = String::from("| connections × 100 | Envoy | survives | serves others | at most |\n|---|---|---|---|---|\n");
+    let mut table = String::from(
+        "| connections × 100 | Envoy | survives | serves others | at most |\n|---|---|---|---|---|\n",
+    );
     for connections in [400, 4000] {
         if !may_open(connections) {
             return;
@@ -154,7 +156,8 @@ fn refused_requests_that_are_kept_open_side_by_side() {
             [(Defence::Example, example), (Defence::Policies, policies), (Defence::Bare, bare)]
         {
             let Outcome { survived, served, peak } = outcome;
-            let row = format!("| {connections} | {defence:?} | {survived} | {served} | {} MiB |\n", peak / MIB);
+            let row =
+                format!("| {connections} | {defence:?} | {survived} | {served} | {} MiB |\n", peak / MIB);
             table.push_str(&row);
         }
         assert!(example.survived && example.served, "{table}");
@@ -231,7 +234,8 @@ fn no_flood_ends_the_vm_of_any_module() {
         let (name, document) = policy.as_object().and_then(|policy| policy.iter().next()).unwrap();
         (name.clone(), document.clone())
     });
-    let gateways = [vec![client_id()], everything()].map(|policies| ("gateway".to_owned(), json!({"policies": policies})));
+    let gateways = [vec![client_id()], everything()]
+        .map(|policies| ("gateway".to_owned(), json!({"policies": policies})));
     for (module, document) in single.chain(gateways) {
         let gateway = Gateway::launch(|config| {
             config.filter(

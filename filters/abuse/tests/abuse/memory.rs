@@ -10,8 +10,8 @@ use std::net::{SocketAddr, TcpStream};
 use portcullis_abuse::Flood;
 use portcullis_abuse::policies::{GOOD, client_id_with, everything};
 use portcullis_testkit::envoy::{
-    Backend, Behaviour, ClosedPort, Envoy, EnvoyConfig, HostileServer, PATIENCE, Reply, concurrently, h1, http_reply,
-    wait_until,
+    Backend, Behaviour, ClosedPort, Envoy, EnvoyConfig, HostileServer, PATIENCE, Reply, concurrently, h1,
+    http_reply, wait_until,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -50,7 +50,9 @@ fn drive_counted<Held>(
             after_first = gateway.container.memory();
         }
     }
-    wait_until("a second flood takes no more", PATIENCE, || gateway.container.memory() <= after_first + SLACK);
+    wait_until("a second flood takes no more", PATIENCE, || {
+        gateway.container.memory() <= after_first + SLACK
+    });
     gateway.assert_no_vm_died();
     assert!(gateway.container.peak() < CONTAINER);
     eprintln!(
@@ -135,7 +137,7 @@ fn credentials(client: &str) -> Vec<(&'static str, String)> {
 }
 
 fn lines(gateway: &Contained) -> Vec<Value> {
-    let json = |line: String| serde_json::from_str(line.split_once("wasm log gateway: ")?.1).ok();
+    let json = |line: String| serde_json::from_str(line.get(line.find('{')?..)?).ok();
     gateway.envoy.log_lines().into_iter().filter_map(json).collect()
 }
 
@@ -169,7 +171,7 @@ fn bodies_that_are_read() {
     }
 }
 
-/// `max_temporary_bytes`, `max_nodes`, `max_output_bytes`, `max_steps` of xslt-transform: 500 or 413; as the counters say.
+/// `max_temporary_bytes`, `max_nodes`, `max_output_bytes`, `max_steps` of xslt-transform: 500; `xslt_transform.request.stylesheet`.
 #[test]
 fn what_a_transformation_takes() {
     // Every element has all others in a variable: squares, unless a limit ends it.
@@ -181,15 +183,12 @@ fn what_a_transformation_takes() {
         "stylesheet": {"inline": stylesheet}, "when": {"media-type": {"matches": "application/xml"}},
     }}});
     let Some(gateway) = start(all_but([transform])) else { return };
-    // At the defaults: the first has too much output, the second too much in a variable.
-    for (counter, body) in [
-        ("xslt_transform.request.stylesheet", [&b"<a>"[..], &b"<a/>".repeat(100_000), b"</a>"].concat()),
-        ("xslt_transform.request.too_large", [&b"<a>"[..], &b"<a><b/></a>".repeat(1000), b"</a>"].concat()),
-    ] {
-        drive(&gateway, "/", counter, |gateway, _| {
+    for elements in [1000, 50_000] {
+        let body = [&b"<a>"[..], &b"<a/>".repeat(elements), b"</a>"].concat();
+        drive(&gateway, "/", "xslt_transform.request.stylesheet", |gateway, _| {
             let fields = [GOOD[0], GOOD[1], XML, DECIDES];
-            let statuses = concurrently(8, |_| h1::request(gateway.addr(), "POST", "/", &fields, &body).status);
-            assert!(statuses.iter().all(|status| [413, 500].contains(status)), "{counter}: {statuses:?}");
+            let status = h1::request(gateway.addr(), "POST", "/", &fields, &body).status;
+            assert_eq!(status, 500, "{elements}");
         });
     }
 }
@@ -207,7 +206,7 @@ fn requests_that_wait_for_services() {
     let counts = json!({"rate-limit": {
         "key": ["host"], "limits": [{"max": 1_000_000, "period_ms": 3_600_000}],
         "scope": {"exempt": [{"path_prefix": "/uncounted"}]},
-        "service": {"cluster": "limits", "domain": "test", "timeout_ms": 1000, "max_waiting": 64},
+        "service": {"cluster": "limits", "domain": "test", "timeout_ms": 1000, "max_waiting": 64, "on_outage": "closed"},
     }});
     let Some(gateway) = Contained::start(|bootstrap| {
         configure(bootstrap, all_but([asks, counts]));
@@ -254,11 +253,14 @@ fn what_is_remembered() {
             "store": {"slots": 256, "when_full": when_full},
         }})
     };
-    let log = with("access-log", json!({"sinks": ["envoy-log", {"otlp": {
-        "cluster": "collector", "max_queue_bytes": 65_536, "max_batch_bytes": 65_536,
-    }}]}));
+    let log = with(
+        "access-log",
+        json!({"sinks": ["envoy-log", {"otlp": {
+            "cluster": "collector", "max_queue_bytes": 65_536, "max_batch_bytes": 65_536,
+        }}]}),
+    );
     let mut document = all_but([
-        client_id_with(json!({"cache": {"entries": 500, "shared_slots": 500}})),
+        client_id_with(json!({"cache": {"entries": 200, "shared_slots": 200}})),
         table("refuse", "refuse"),
         log,
     ]);
@@ -275,9 +277,9 @@ fn what_is_remembered() {
     drive(&gateway, "/", "client_id.cache_miss", |gateway, round| {
         let asked = gateway.auth.count();
         let client = |at| credentials(&format!("{at}-{}", "c".repeat(100)));
-        let statuses = statuses(gateway.addr(), 1500, client);
+        let statuses = statuses(gateway.addr(), 600, client);
         assert!(statuses.iter().all(|status| *status == 200), "{round}");
-        assert!(gateway.auth.count() - asked > 900, "{round}: those who went are asked about again");
+        assert!(gateway.auth.count() - asked > 360, "{round}: those who went are asked about again");
     });
     for (name, counter) in [
         ("x-share", "rate_limit.table_full_shared"),
@@ -286,17 +288,17 @@ fn what_is_remembered() {
     ] {
         drive(&gateway, "/", counter, |gateway, round| {
             let key = |at| [credentials("acme"), vec![(name, format!("{round}-{at}"))]].concat();
-            let statuses = statuses(gateway.addr(), 1000, key);
+            let statuses = statuses(gateway.addr(), 600, key);
             let refused = statuses.iter().filter(|status| **status == 503).count();
-            assert_eq!(refused > 400, name == "x-refuse", "{name}: {refused}");
+            assert_eq!(refused > 200, name == "x-refuse", "{name}: {refused}");
             assert!(statuses.iter().all(|status| [200, 503].contains(status)), "{name}");
         });
     }
     drive(&gateway, "/", "access_log.otlp_dropped_queue_full", |gateway, _| {
-        let statuses = statuses(gateway.addr(), 500, |_| credentials("acme"));
+        let statuses = statuses(gateway.addr(), 300, |_| credentials("acme"));
         assert!(statuses.iter().all(|status| *status == 200));
         let queued = gateway.envoy.stat("wasmcustom.portcullis.access_log.otlp_queued");
-        assert!((1..500).contains(&queued.unwrap()), "{queued:?}");
+        assert!((1..300).contains(&queued.unwrap()), "{queued:?}");
     });
 }
 
@@ -323,8 +325,12 @@ fn exchanges_that_stay_open() {
         let before = gateway.counter("engine.memory_refused");
         let refused = || gateway.counter("engine.memory_refused") - before;
         let client = format!("client-{round}");
-        let flood =
-            Flood::start(gateway.addr(), 2, 100, &[("client_id", client.as_bytes()), ("client_secret", b"s")]);
+        let flood = Flood::start(
+            gateway.addr(),
+            2,
+            100,
+            &[("client_id", client.as_bytes()), ("client_secret", b"s")],
+        );
         // 28 KB each, and 8 bytes for each field: 34 of them fill a MiB, with what else is kept of each.
         wait_until("most are refused", PATIENCE, || refused() >= 150);
         assert!(refused() < 180, "{}", refused());
@@ -342,16 +348,17 @@ fn exchanges_that_stay_open() {
         let bodies = lines.iter().filter_map(|line| line["request"].as_str());
         bodies.filter(|body| body.starts_with("a=x")).map(str::len).collect::<Vec<_>>()
     };
-    drive(&gateway, "/public", "engine.memory_refused", |gateway, round| {
+    drive(&gateway, "/public", "engine.memory_refused", |gateway, _| {
         let text = [&b"a="[..], &[b'x'; 60_000]].concat();
         let form: [(&str, &[u8]); 2] = [DECIDES, ("content-type", b"application/x-www-form-urlencoded")];
         let before = kept(gateway).len();
-        for _ in 0..4 {
-            drop(unfinished_at("/public", gateway.addr(), 300, &form, &text));
-        }
-        wait_until("nothing is under way", PATIENCE, || gateway.active() == 0);
-        let kept = kept(gateway).split_off(before);
-        assert!(kept.iter().any(|length| *length < 60_000), "{round}: {kept:?}");
+        let refused = gateway.counter("engine.memory_refused");
+        let held = unfinished_at("/public", gateway.addr(), 100, &form, &text);
+        wait_until("some are refused", PATIENCE, || gateway.counter("engine.memory_refused") > refused);
+        drop(held);
+        wait_until("a body is cut", PATIENCE, || {
+            kept(gateway).split_off(before).iter().any(|length| *length < 60_000)
+        });
     });
     let agent = "a".repeat(20_000);
     let fields = [GOOD[0], GOOD[1], ("user-agent", agent.as_bytes())];
@@ -373,7 +380,8 @@ fn lists_of_clients() {
     let salt = *b"\x01\x02\x03\x04\x05\x06\x07\x08";
     let digest = hex::encode(Sha256::new().chain_update(salt).chain_update("s3cret").finalize());
     let list = move |others: usize| {
-        let client = |id: String| json!({"id": id, "secrets": [{"salt": hex::encode(salt), "sha256": digest}]});
+        let client =
+            |id: String| json!({"id": id, "secrets": [{"salt": hex::encode(salt), "sha256": digest}]});
         let others = (0..others).map(|at| format!("client-{at}"));
         let clients: Vec<_> = others.chain(["acme".to_owned()]).map(client).collect();
         json!({"version": 1, "clients": clients}).to_string()
@@ -403,16 +411,16 @@ fn responses_that_are_not_taken() {
     let Some(gateway) = Contained::start(|bootstrap| {
         configure(bootstrap, json!({"policies": everything()}));
         let route = format!("{MANAGER}/route_config/virtual_hosts/0/routes/0/route/timeout");
-        set(bootstrap, &route, json!("2s"));
+        set(bootstrap, &route, json!("3s"));
     }) else {
         return;
     };
-    gateway.upstream.reply_with(|request| {
-        let large = if request.path.starts_with("/large") { 8 << 20 } else { 1 };
-        Reply::ok(vec![b'x'; large])
+    let large = Reply::ok(vec![b'x'; 16 << 20]);
+    gateway.upstream.reply_with(move |request| {
+        if request.path.starts_with("/large") { large.clone() } else { Reply::ok("small") }
     });
     drive_counted(&gateway, "/", "cluster.echo.upstream_rq_timeout", |gateway, _| {
-        let held: Vec<_> = (0..100)
+        let held: Vec<_> = (0..20)
             .map(|_| {
                 let mut connection = h1::Connection::open(gateway.addr());
                 connection.send("GET", "/large", &GOOD, b"").unwrap();
