@@ -10,8 +10,8 @@ use std::net::{SocketAddr, TcpStream};
 use portcullis_abuse::Flood;
 use portcullis_abuse::policies::{GOOD, client_id_with, everything};
 use portcullis_testkit::envoy::{
-    Backend, Behaviour, ClosedPort, Envoy, EnvoyConfig, HostileServer, PATIENCE, Reply, concurrently, h1,
-    http_reply, wait_until,
+    Backend, Behaviour, ClosedPort, Envoy, EnvoyConfig, Fields, HostileServer, PATIENCE, Reply, concurrently,
+    h1, http_reply, wait_until,
 };
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -156,7 +156,7 @@ fn bodies_that_are_read() {
     let text = [&b"<order to=\""[..], &[b'x'; 60_000]].concat();
     let json = [&b"{\"to\": \""[..], &[b'x'; 60_000]].concat();
     let tree = [&b"<a>"[..], &b"<a/>".repeat(5000)].concat();
-    let rows: [(&str, &[(&str, &[u8])], &[u8]); 3] = [
+    let rows: [(&str, Fields, &[u8]); 3] = [
         ("content_router.busy", &[XML], &text),
         ("content_router.busy", &[("content-type", b"application/json")], &json),
         ("xslt_transform.request.busy", &[XML, DECIDES], &tree),
