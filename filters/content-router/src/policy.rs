@@ -8,8 +8,8 @@ use core::time::Duration;
 
 use portcullis_policy::host::Direction;
 use portcullis_policy::{
-    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HeldMemory, HostError, MostMemory,
-    Policy, Worker,
+    BodyEvent, Callbacks, ConfigError, Dependency, EndOfStream, Exchange, Flow, HeldMemory, HostError,
+    MostMemory, Policy, Worker,
 };
 
 use crate::action::Action;
