@@ -1,10 +1,14 @@
 //! Headers that only policies may set, sent by clients, on every way a request can take.
 
+use std::net::SocketAddr;
+
 use portcullis_abuse::policies::{
     GOOD, WRONG, access_log, client_id, client_id_with, content_router, everything, rate_limit,
 };
 use portcullis_abuse::{Gateway, Message};
-use portcullis_testkit::envoy::{Body, EnvoyConfig, Fields, Http, WasmPlugin, h1, h2, http_reply};
+use portcullis_testkit::envoy::{
+    Backend, Body, Envoy, EnvoyConfig, Fields, Http, WasmPlugin, h1, h2, http_reply, workspace_root,
+};
 use serde_json::json;
 
 /// What no client may say of itself, in the spellings that some upstream takes for the same.
@@ -289,6 +293,77 @@ fn forged_headers_choose_no_cluster() {
             "{http:?}"
         );
     }
+}
+
+/// A shipped example with a filter that refuses `/admin`, and with routes that turn it off and allow upgrades: one for each
+/// believed name, for requests in which this name has the value `forged`.
+fn example_that_a_header_opens(name: &str, peers: &[(u16, SocketAddr)]) -> EnvoyConfig {
+    let guard = json!({"name": "guard", "typed_config": {
+        "@type": "type.googleapis.com/envoy.extensions.filters.http.rbac.v3.RBAC",
+        "rules": {"action": "DENY", "policies": {"admin": {
+            "permissions": [{"url_path": {"path": {"prefix": "/admin"}}}], "principals": [{"any": true}],
+        }}},
+    }});
+    let off = json!({"guard": {
+        "@type": "type.googleapis.com/envoy.config.route.v3.FilterConfig", "disabled": true, "config": {},
+    }});
+    let routes = BELIEVED.map(|name| {
+        let route = json!({
+            "match": {"prefix": "/", "headers": [{"name": name, "string_match": {"exact": "forged"}}]},
+            "route": {"cluster": "echo", "upgrade_configs": [{"upgrade_type": "websocket"}]},
+            "typed_per_filter_config": off,
+        });
+        format!("              - {route}\n")
+    });
+    let text = EnvoyConfig::example(name, peers);
+    let (router, list) =
+        ("          - name: envoy.filters.http.router\n", "              routes:\n".to_owned());
+    assert!(text.contains(router) && text.contains(&list), "{name}");
+    EnvoyConfig::of_text(
+        &text
+            .replace(router, &format!("          - {guard}\n{router}"))
+            .replace(&list, &format!("{list}{}", routes.concat())),
+    )
+}
+
+/// Envoy chooses a route by what the client has sent, before any filter runs, and with it which filters run at all.
+#[test]
+fn forged_headers_turn_off_no_filter_and_allow_no_upgrade() {
+    let (upstream, auth) = (Backend::start(), Backend::start());
+    let config = example_that_a_header_opens("gateway", &[(8081, upstream.addr()), (8082, auth.addr())]);
+    let envoy = Envoy::start(&config);
+    let upgrade: Fields = &[("connection", b"upgrade"), ("upgrade", b"websocket")];
+    for http in Http::BOTH {
+        assert_eq!(http.get(envoy.addr(), "/", &GOOD).status, 200, "{http:?}");
+        assert_eq!(http.get(envoy.addr(), "/admin", &GOOD).status, 403, "{http:?}");
+        for name in BELIEVED {
+            let forged = [&GOOD[..], &[(name, b"forged")]].concat();
+            assert_eq!(http.get(envoy.addr(), "/admin", &forged).status, 403, "{http:?} {name}");
+        }
+    }
+    assert_eq!(upstream.requests().len(), 2);
+    for name in BELIEVED {
+        let mut connection = h1::Connection::open(envoy.addr());
+        connection.send("GET", "/", &[&GOOD[..], &[(name, b"forged")], upgrade].concat(), b"").unwrap();
+        assert_eq!(connection.read_response().unwrap().status, 403, "{name}");
+    }
+    assert_eq!(upstream.requests().len(), 2);
+}
+
+#[test]
+fn every_example_with_policies_keeps_forged_headers_from_routes() {
+    let mut managers = 0;
+    for folder in std::fs::read_dir(workspace_root().join("envoy-config")).unwrap() {
+        let path = folder.unwrap().path().join("envoy.yaml");
+        let Ok(text) = std::fs::read_to_string(&path) else { continue };
+        if text.contains(".wasm }") {
+            let count = |part: &str| text.matches(part).count();
+            let removed = "- remove_on_match: { key_matcher: { prefix: x-portcullis- } }";
+            assert_eq!(count(removed), count(".HttpConnectionManager"), "{}", path.display());
+            managers += count(removed);
+        }
+    }
+    assert!(managers > 0);
 }
 
 /// Refusals, Envoy's own replies, and upstreams that are not there: nothing of a forged header comes back.

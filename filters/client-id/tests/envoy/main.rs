@@ -2,6 +2,7 @@
 #![cfg(test)]
 
 mod aborts;
+mod caches_in_front;
 mod capabilities;
 mod coalescing;
 mod configuration;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::container::Container;
+use super::paths::{module_path, workspace_root};
 use super::plugin::WasmPlugin;
 
 /// How the configuration of listeners and clusters reaches Envoy.
@@ -127,6 +128,29 @@ impl EnvoyConfig {
     /// first listener should have port 0.
     pub fn of_text(bootstrap: &str) -> Self {
         Self { text: Some(bootstrap.to_owned()), ..Self::default() }
+    }
+
+    /// The text of an example of `envoy-config`, for [`of_text`](Self::of_text): with the modules of the build, on free ports,
+    /// and with these servers on this machine in place of those on the ports that the example names.
+    ///
+    /// # Panics
+    /// When the example cannot be read, or names no such port.
+    #[track_caller]
+    pub fn example(name: &str, peers: &[(u16, SocketAddr)]) -> String {
+        let path = workspace_root().join("envoy-config").join(name).join("envoy.yaml");
+        let text =
+            std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+        let modules = module_path("gateway");
+        let modules = modules.parent().expect("the folder of modules").display();
+        [(9901, 0), (10000, 0)]
+            .into_iter()
+            .chain(peers.iter().map(|(port, peer)| (*port, peer.port())))
+            .fold(text, |text, (port, free)| {
+                let named = format!("port_value: {port} ");
+                assert!(text.contains(&named), "{name}: {named}");
+                text.replace(&named, &format!("port_value: {free} "))
+            })
+            .replace("filename: dist/", &format!("filename: {modules}/"))
     }
 
     /// Has Envoy run in this container, with as many open files as 10,000 connections need.

@@ -1,4 +1,4 @@
-//! Stock nginx as an auth service.
+//! Stock nginx as an auth service, and as a cache.
 
 use std::env;
 use std::fs;
@@ -12,7 +12,7 @@ use portcullis_testkit::envoy::{PATIENCE, wait_for};
 /// With this in the environment, a missing nginx fails the tests that need it instead of skipping them.
 const REQUIRE: &str = "PORTCULLIS_REQUIRE_NGINX";
 
-/// An nginx that serves one file, `/verify`, to those in its password file. It ends when dropped.
+/// A running nginx, which ends when dropped.
 pub(crate) struct Nginx {
     process: Child,
     addr: SocketAddr,
@@ -20,32 +20,61 @@ pub(crate) struct Nginx {
 }
 
 impl Nginx {
-    /// Starts nginx with these lines as its password file; `None` where it is not installed.
+    /// Starts nginx with these lines as its password file; it serves one file, `/verify`, to those who are in there.
+    /// `None` where it is not installed.
     ///
     /// The location serves a file: with `return 204` it would admit everybody, for nginx runs `return` before it
     /// looks at passwords.
     #[track_caller]
     pub(crate) fn start(name: &str, passwords: &str) -> Option<Self> {
+        Self::serving(
+            name,
+            passwords,
+            "location = /verify { auth_basic clients; auth_basic_user_file passwords; }",
+        )
+    }
+
+    /// Starts nginx as a shared cache in front of this server. `x-cache` says in its responses where they come from: HIT
+    /// or MISS. `None` where it is not installed.
+    #[track_caller]
+    pub(crate) fn cache(name: &str, origin: SocketAddr) -> Option<Self> {
+        Self::serving(
+            name,
+            "",
+            &format!(
+                "underscores_in_headers on;
+                 location / {{
+                     proxy_pass http://{origin};
+                     proxy_cache shared;
+                     add_header x-cache $upstream_cache_status always;
+                 }}"
+            ),
+        )
+    }
+
+    #[track_caller]
+    fn serving(name: &str, passwords: &str, server: &str) -> Option<Self> {
         let Some(binary) = binary() else {
             assert!(env::var_os(REQUIRE).is_none(), "{REQUIRE} is set, but nginx is not installed");
             // Past the test harness, which hides what passing tests print.
-            let _ =
-                std::io::stderr().write_all(b"skipped, for nginx is not installed: a test of client-id\n");
+            let _ = writeln!(std::io::stderr(), "skipped, for nginx is not installed: {name} of client-id");
             return None;
         };
         // nginx cannot choose a port, and one that is free now may be taken when it comes to listen.
-        let started = (0..5).find_map(|_| Self::try_start(&binary, name, passwords));
+        let started = (0..5).find_map(|_| Self::try_start(&binary, name, passwords, server));
         Some(started.expect("nginx starts; see its messages above"))
     }
 
     /// `None` when nginx ends instead of listening.
-    fn try_start(binary: &Path, name: &str, passwords: &str) -> Option<Self> {
+    fn try_start(binary: &Path, name: &str, passwords: &str, server: &str) -> Option<Self> {
         let addr = free_port();
         let prefix = env::temp_dir().join(format!("portcullis-nginx-{name}-{}", std::process::id()));
         fs::create_dir_all(&prefix).expect("a directory for nginx");
-        for (file, text) in
-            [("passwords", passwords.to_owned()), ("verify", "yes\n".to_owned()), ("conf", conf(addr))]
-        {
+        for (file, text) in [
+            ("passwords", passwords.to_owned()),
+            ("verify", "yes\n".to_owned()),
+            ("conf", conf(addr, server)),
+        ] {
             fs::write(prefix.join(file), text).expect("a file for nginx");
         }
         let process = Command::new(binary)
@@ -80,7 +109,7 @@ impl Drop for Nginx {
 }
 
 /// One process, so that to kill it is to end nginx, and so that it reads its files as the user who wrote them.
-fn conf(addr: SocketAddr) -> String {
+fn conf(addr: SocketAddr, server: &str) -> String {
     format!(
         "daemon off;
          master_process off;
@@ -94,13 +123,11 @@ fn conf(addr: SocketAddr) -> String {
              fastcgi_temp_path fastcgi;
              uwsgi_temp_path uwsgi;
              scgi_temp_path scgi;
+             proxy_cache_path cache keys_zone=shared:1m;
              server {{
                  listen {addr};
                  root .;
-                 location = /verify {{
-                     auth_basic clients;
-                     auth_basic_user_file passwords;
-                 }}
+                 {server}
              }}
          }}\n"
     )
