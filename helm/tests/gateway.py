@@ -210,6 +210,7 @@ def standard(ports):
             *differs("identity", seen.get("x-portcullis-client-id"), "acme"),
             *differs("credentials", seen.get("authorization"), None),
             *differs("quota", headers.get("x-ratelimit-limit"), "80000"),
+            *differs("vary", headers.get("vary"), "authorization, client_id, client_secret, client-id, client-secret"),
         ],
     )
     yield "what is exempt needs no credentials", differs("status", ask(http(), "/health")[0], 200)

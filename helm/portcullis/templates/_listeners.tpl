@@ -144,6 +144,12 @@ request_timeout: {{ $values.listener.requestTimeout }}
 stream_idle_timeout: {{ $values.listener.streamIdleTimeout }}
 # A client that takes nothing of a response cannot keep it, and its request, open.
 stream_flush_timeout: 10s
+{{- if not $redirect }}
+{{- with include "portcullis.earlyHeaderMutation" .root }}
+# Before Envoy chooses a route, which it does before any filter runs.
+{{ . }}
+{{- end }}
+{{- end }}
 http_filters:
 {{- if not $redirect }}
 - {{ include "portcullis.plugin" .root | nindent 2 | trim }}

@@ -4,6 +4,12 @@
 name: routes
 # Clients name the port in Host where it is not their scheme's own.
 ignore_port_in_host_matching: true
+{{- with include "portcullis.vary" . }}
+# The response depends on these headers. Without this a shared cache in front could serve one client's response to others.
+response_headers_to_add:
+- header: { key: vary, value: {{ . | quote }} }
+  append_action: APPEND_IF_EXISTS_OR_ADD
+{{- end }}
 {{- if eq .Values.topology "sidecar" }}
 virtual_hosts:
 - name: app

@@ -65,6 +65,34 @@
 {{- end -}}
 {{- end -}}
 
+{{- /* Envoy puts a credential over what is there, behind all policies. Names are alike if their letters and digits are. */ -}}
+{{- $asked := dict -}}
+{{- range $policy := .Values.policies -}}
+{{- with dig "client-id" "auth" "per-request" "cluster" "" $policy -}}
+{{- $_ := set $asked . true -}}
+{{- end -}}
+{{- end -}}
+{{- $framing := list "connection" "content-encoding" "content-length" "content-type" "expect" "host" "http2-settings" "keep-alive" "proxy-connection" "te" "trailer" "transfer-encoding" "upgrade" -}}
+{{- range $name, $upstream := .Values.upstreams -}}
+{{- with $upstream.credential -}}
+{{- $header := .header | default "authorization" -}}
+{{- $folded := regexReplaceAll "[^a-z0-9]" (lower $header) "-" -}}
+{{- if and (hasKey $asked $name) (eq $folded "authorization") -}}
+{{- fail (printf "upstreams.%s.credential.header: client-id asks this cluster with the client's credentials in authorization, and this credential would take their place: the service would admit everybody. Set credential.header to another header that the service reads, x-api-key for one" $name) -}}
+{{- end -}}
+{{- if hasPrefix "x-portcullis-" $folded -}}
+{{- fail (printf "upstreams.%s.credential.header: only policies set %q: set it to a header that the upstream reads its credential from" $name $header) -}}
+{{- end -}}
+{{- if has $folded $framing -}}
+{{- fail (printf "upstreams.%s.credential.header: %q belongs to the connection or to framing: set it to a header that the upstream reads its credential from" $name $header) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- if lt (include "portcullis.memoryBytes" . | int64) 67108864 -}}
+{{- fail (printf "resources.limits.memory: %v is less than 64 MiB, in which Envoy cannot run; is the unit missing?" .Values.resources.limits.memory) -}}
+{{- end -}}
+
 {{- if and (eq .Values.listener.plaintext "redirect") (empty .Values.listener.tls.secretNames) -}}
 {{- fail "listener.plaintext: redirect goes nowhere without listener.tls.secretNames" -}}
 {{- end -}}

@@ -44,6 +44,7 @@ impl Nginx {
             &format!(
                 "underscores_in_headers on;
                  location / {{
+                     proxy_http_version 1.1;
                      proxy_pass http://{origin};
                      proxy_cache shared;
                      add_header x-cache $upstream_cache_status always;
