@@ -91,7 +91,8 @@ pub enum KeyPart {
         /// `xff_num_trusted_hops` has it: so many entries at its right end are passed over. This counts on
         /// `use_remote_address: true`, with which Envoy itself has appended one; with Envoy's default, `false`, it appends
         /// none, and the number must be one less, or clients choose what they are counted by. 0 takes the address that
-        /// Envoy itself has established.
+        /// Envoy itself has established: with `use_remote_address: true` that of the connection, but with Envoy's
+        /// default, `false`, the last entry of X-Forwarded-For, which a client that connects directly writes itself.
         #[serde(default)]
         #[cfg_attr(feature = "schema", schemars(range(min = 0, max = 32)))]
         trusted_hops: u8,
