@@ -1,12 +1,9 @@
 //! The shipped example in as much memory as it is fitted to.
 
-use std::fs;
 use std::net::SocketAddr;
 
 use portcullis_abuse::policies::GOOD;
-use portcullis_testkit::envoy::{
-    Backend, Container, Envoy, EnvoyConfig, Reply, h1, module_path, workspace_root,
-};
+use portcullis_testkit::envoy::{Backend, Container, Envoy, EnvoyConfig, Reply, h1};
 use serde_json::{Value, json};
 
 pub const MIB: u64 = 1 << 20;
@@ -86,19 +83,8 @@ pub fn assert_no_vm_died(envoy: &Envoy) {
 
 /// The shipped example with all policies, on free ports, in front of these peers.
 pub fn example(upstream: &Backend, auth: &Backend) -> Value {
-    let text = fs::read_to_string(workspace_root().join("envoy-config/gateway/envoy.yaml")).unwrap();
-    let mut bootstrap: Value = serde_yaml_ng::from_str(&text).unwrap();
-    let module = module_path("gateway").to_str().unwrap().to_owned();
-    for (pointer, was, is) in [
-        ("/admin/address/socket_address/port_value", json!(9901), json!(0)),
-        ("/static_resources/listeners/0/address/socket_address/port_value", json!(10000), json!(0)),
-        (&format!("/static_resources/clusters/0{ENDPOINT}"), json!(8081), json!(upstream.addr().port())),
-        (&format!("/static_resources/clusters/1{ENDPOINT}"), json!(8082), json!(auth.addr().port())),
-        (&format!("{PLUGIN}/vm_config/code/local/filename"), json!("dist/gateway.wasm"), json!(module)),
-    ] {
-        assert_eq!(set(&mut bootstrap, pointer, is), was, "{pointer}");
-    }
-    bootstrap
+    let text = EnvoyConfig::example("gateway", &[(8081, upstream.addr()), (8082, auth.addr())]);
+    serde_yaml_ng::from_str(&text).unwrap()
 }
 
 const ENDPOINT: &str =
