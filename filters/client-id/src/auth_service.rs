@@ -43,13 +43,21 @@ struct Endpoint {
 }
 
 struct Inquiry {
-    token: CallToken,
     credentials: Credentials,
     waiters: BTreeSet<ExchangeId>,
-    deadline: Timestamp,
     retries_left: u8,
-    /// Why it has no answer, while it is not clear yet whether the service is out.
-    failed: Option<Outage>,
+    stage: Stage,
+}
+
+/// How far a question has come.
+#[derive(Clone, Copy)]
+enum Stage {
+    /// It is with the service; its answer is given up at the deadline.
+    UnderWay { token: CallToken, deadline: Timestamp },
+    /// It is sent, or sent again, once it is clear that the service is not out.
+    HeldBack,
+    /// It has no answer, and it is not clear yet whether the service is out.
+    Failed(Outage),
 }
 
 impl AuthService {
@@ -94,20 +102,25 @@ impl AuthService {
         if self.inquiries.len() >= self.max_waiting {
             return self.without_answer(&key, Outage::Overload, now, exchange.host(), metrics);
         }
-        match self.endpoint.ask(&credentials, |call| exchange.call_out(call)) {
-            Ok(token) => {
-                metrics.auth_calls.increment(exchange.host());
-                let waiters = BTreeSet::from([exchange.id()]);
-                let deadline = now.after(self.endpoint.answer_within());
-                let retries_left = self.endpoint.config.retries;
-                let inquiry = Inquiry { token, credentials, waiters, deadline, retries_left, failed: None };
-                self.inquiries.insert(key, inquiry);
-                self.by_token.insert(token, key);
-                self.waiting.insert(exchange.id(), key);
-                Verification::Pending
+        let stage = if self.doubt.is_over() {
+            match self.endpoint.ask(&credentials, |call| exchange.call_out(call)) {
+                Ok(token) => {
+                    metrics.auth_calls.increment(exchange.host());
+                    self.by_token.insert(token, key);
+                    Stage::UnderWay { token, deadline: now.after(self.endpoint.answer_within()) }
+                }
+                Err(error) => {
+                    return self.without_answer(&key, not_sent(error), now, exchange.host(), metrics);
+                }
             }
-            Err(error) => self.without_answer(&key, not_sent(error), now, exchange.host(), metrics),
-        }
+        } else {
+            Stage::HeldBack
+        };
+        let waiters = BTreeSet::from([exchange.id()]);
+        let retries_left = self.endpoint.config.retries;
+        self.inquiries.insert(key, Inquiry { credentials, waiters, retries_left, stage });
+        self.waiting.insert(exchange.id(), key);
+        Verification::Pending
     }
 
     /// An answer has come, or the news that none will. Gives those who waited for it; none if it is not ours, or the
@@ -120,7 +133,7 @@ impl AuthService {
     ) -> Vec<Released> {
         let now = worker.host().now();
         if self.doubt.is_asked_by(reply.token) {
-            let answer = self.endpoint.read(reply, doubt::ID, worker.host());
+            let answer = self.endpoint.read(reply, "", worker.host());
             return self.hear_of_doubt(answer, now, worker, metrics);
         }
         let Some(key) = self.by_token.remove(&reply.token) else {
@@ -133,19 +146,18 @@ impl AuthService {
         if let Err(NoAnswer::BrokenOff(outage)) = answer
             && inquiry.retries_left > 0
         {
-            match self.endpoint.ask(&inquiry.credentials, |call| worker.host().call_out(call)) {
-                Ok(token) => {
-                    if let Some(counter) = metrics.outage(outage) {
-                        counter.increment(worker.host());
-                    }
-                    metrics.auth_calls.increment(worker.host());
-                    inquiry.token = token;
-                    inquiry.retries_left = inquiry.retries_left.saturating_sub(1);
-                    inquiry.deadline = now.after(self.endpoint.answer_within());
-                    self.by_token.insert(token, key);
+            inquiry.retries_left = inquiry.retries_left.saturating_sub(1);
+            if !self.doubt.is_over() {
+                count(outage, worker.host(), metrics);
+                inquiry.stage = Stage::HeldBack;
+                return self.pursue_doubt(now, worker, metrics);
+            }
+            match self.ask_client(key, now, worker, metrics) {
+                Ok(()) => {
+                    count(outage, worker.host(), metrics);
                     return Vec::new();
                 }
-                Err(error) => answer = Err(NoAnswer::Final(not_sent(error))),
+                Err(outage) => answer = Err(NoAnswer::Final(outage)),
             }
         }
         match answer {
@@ -157,21 +169,45 @@ impl AuthService {
                 .increment(worker.host());
                 self.cache.remember(key, &decision, now, worker.host());
                 let mut released = self.settle(&key, &Verification::Decided(decision));
-                released.extend(self.dispel_doubt(now, worker.host(), metrics));
+                released.extend(self.dispel_doubt(now, worker, metrics));
                 released
             }
-            Err(NoAnswer::BrokenOff(outage) | NoAnswer::Final(outage)) => {
+            Err(NoAnswer::Alive(outage)) => {
+                let verification = self.without_answer(&key, outage, now, worker.host(), metrics);
+                let mut released = self.settle(&key, &verification);
+                released.extend(self.dispel_doubt(now, worker, metrics));
+                released
+            }
+            Err(NoAnswer::BrokenOff(outage) | NoAnswer::Error(outage) | NoAnswer::Final(outage)) => {
                 self.fail(key, outage, now, worker, metrics)
             }
         }
+    }
+
+    /// Sends the question of an inquiry.
+    fn ask_client(
+        &mut self,
+        key: Key,
+        now: Timestamp,
+        worker: &Worker<'_>,
+        metrics: &Metrics,
+    ) -> Result<(), Outage> {
+        let Some(inquiry) = self.inquiries.get_mut(&key) else {
+            return Ok(());
+        };
+        let sent = self.endpoint.ask(&inquiry.credentials, |call| worker.host().call_out(call));
+        let token = sent.map_err(not_sent)?;
+        metrics.auth_calls.increment(worker.host());
+        inquiry.stage = Stage::UnderWay { token, deadline: now.after(self.endpoint.answer_within()) };
+        self.by_token.insert(token, key);
+        Ok(())
     }
 
     /// Gives up on inquiries whose answer is overdue.
     pub(crate) fn on_tick(&mut self, worker: &mut Worker<'_>, metrics: &Metrics) -> Vec<Released> {
         let now = worker.host().now();
         let longest = self.endpoint.answer_within();
-        let is_overdue =
-            |inquiry: &Inquiry| inquiry.failed.is_none() && inquiry.deadline.is_due(now, longest);
+        let is_overdue = |inquiry: &Inquiry| matches!(inquiry.stage, Stage::UnderWay { deadline, .. } if deadline.is_due(now, longest));
         let overdue: Vec<Key> =
             self.inquiries.iter().filter(|(_, inquiry)| is_overdue(inquiry)).map(|(key, _)| *key).collect();
         let mut released: Vec<Released> = Vec::new();
@@ -182,16 +218,20 @@ impl AuthService {
             let answer = Err(NoAnswer::Final(Outage::NoAnswer));
             released.extend(self.hear_of_doubt(answer, now, worker, metrics));
         }
+        released.extend(self.ask_again_in_doubt(now, worker, metrics));
         released
     }
 
-    /// An exchange is gone. The inquiry that it waited for goes on: others may wait for it too, and its answer is
-    /// worth remembering.
+    /// An exchange is gone. The inquiry that it waited for goes on if its question is with the service: the answer is
+    /// worth remembering. Otherwise it goes with the last who waits for it.
     pub(crate) fn forget(&mut self, id: ExchangeId) {
         if let Some(key) = self.waiting.remove(&id)
             && let Some(inquiry) = self.inquiries.get_mut(&key)
         {
             inquiry.waiters.remove(&id);
+            if inquiry.waiters.is_empty() && !matches!(inquiry.stage, Stage::UnderWay { .. }) {
+                self.inquiries.remove(&key);
+            }
         }
     }
 
@@ -200,7 +240,9 @@ impl AuthService {
         let Some(inquiry) = self.inquiries.remove(key) else {
             return Vec::new();
         };
-        self.by_token.remove(&inquiry.token);
+        if let Stage::UnderWay { token, .. } = inquiry.stage {
+            self.by_token.remove(&token);
+        }
         for id in &inquiry.waiters {
             self.waiting.remove(id);
         }
@@ -216,9 +258,7 @@ impl AuthService {
         host: &dyn Host,
         metrics: &Metrics,
     ) -> Verification {
-        if let Some(counter) = metrics.outage(outage) {
-            counter.increment(host);
-        }
+        count(outage, host, metrics);
         self.fall_back(key, outage, now, host, metrics)
     }
 
@@ -261,27 +301,35 @@ impl Endpoint {
         send(&CallOut { cluster: &self.config.cluster, headers: &headers, body: b"", timeout: self.timeout })
     }
 
-    /// 2xx admits; 401 and 403 refuse; all else is no answer. No headers at all means that there was no reply. To ask again
-    /// would add to an overload.
+    /// 2xx admits; 401 and 403 refuse; all else is no answer. No headers at all means that there was no reply.
     fn read(&self, reply: CallOutReply, client_id: &str, host: &dyn Host) -> Result<Decision, NoAnswer> {
         if reply.headers == 0 {
             return Err(NoAnswer::BrokenOff(Outage::Reset));
         }
         let headers = host.call_out_headers().map_err(|_| NoAnswer::BrokenOff(Outage::Reset))?;
-        match headers.first(":status") {
-            Some([b'2', b'0'..=b'9', b'0'..=b'9']) => {
+        let status = headers.first(":status").ok_or(NoAnswer::BrokenOff(Outage::Reset))?;
+        match status {
+            [b'2', b'0'..=b'9', b'0'..=b'9'] => {
                 let identity = self.config.identity.read(&headers, client_id);
                 identity
                     .map(|identity| Decision::Admit(Rc::new(identity)))
-                    .ok_or(NoAnswer::Final(Outage::Status))
+                    .ok_or(NoAnswer::Alive(Outage::Undecided))
             }
-            Some(b"401") => Ok(Decision::Deny(Denial::Invalid)),
-            Some(b"403") => Ok(Decision::Deny(Denial::Disabled)),
-            _ if says_overload(&headers) => Err(NoAnswer::Final(Outage::Overload)),
-            Some(b"502" | b"503") => Err(NoAnswer::BrokenOff(Outage::Status)),
-            Some(_) => Err(NoAnswer::Final(Outage::Status)),
-            None => Err(NoAnswer::BrokenOff(Outage::Reset)),
+            b"401" => Ok(Decision::Deny(Denial::Invalid)),
+            b"403" => Ok(Decision::Deny(Denial::Disabled)),
+            [b'5', ..] if says_overload(&headers) => Err(NoAnswer::Final(Outage::Overload)),
+            b"502" | b"503" => Err(NoAnswer::BrokenOff(Outage::Status)),
+            b"504" => Err(NoAnswer::Final(Outage::Status)),
+            [b'5', ..] => Err(NoAnswer::Error(Outage::Status)),
+            _ if says_overload(&headers) => Err(NoAnswer::Alive(Outage::Overload)),
+            _ => Err(NoAnswer::Alive(Outage::Undecided)),
         }
+    }
+}
+
+fn count(outage: Outage, host: &dyn Host, metrics: &Metrics) {
+    if let Some(counter) = metrics.outage(outage) {
+        counter.increment(host);
     }
 }
 
@@ -294,10 +342,14 @@ fn not_sent(error: HostError) -> Outage {
 
 /// A reply that decides nothing.
 enum NoAnswer {
-    /// To ask again may help: the connection broke. When that happens before the answer begins, Envoy answers in the
-    /// service's name, with 503, or with 502 if what came is no HTTP.
+    /// The service has answered, with a status below 500. Whatever else fails, it is not out.
+    Alive(Outage),
+    /// The connection broke, so that to ask again may help. When that happens before the answer begins, Envoy answers in
+    /// the service's name, with 503, or with 502 if what came is no HTTP.
     BrokenOff(Outage),
-    /// To ask again would give the same.
+    /// The service has answered with an error of its own. To ask the same again would give the same.
+    Error(Outage),
+    /// Time is up, or to ask again would add to an overload.
     Final(Outage),
 }
 

@@ -41,16 +41,20 @@ pub(crate) enum Outage {
     Unreachable,
     /// The answer broke off.
     Reset,
-    /// The service answered with a status that decides nothing, or without what must be in the answer; or the host
-    /// answered in its name, because the connection failed or time was up.
+    /// The service answered with a status of 500 or more; or the host answered in its name, because the connection
+    /// failed or time was up.
     Status,
+    /// The service answered with a status below 500 that decides nothing, or without what must be in the answer. It is
+    /// not out.
+    Undecided,
     /// No answer of any kind came in time.
     NoAnswer,
     /// There is no list of clients yet, or it is too old.
     NoList,
     /// The service answers other questions, so that it is not out: this question may be what makes it fail.
     ServiceUp,
-    /// Too many requests are waiting, or Envoy refused the call-out because too many are under way.
+    /// Too many requests are waiting; Envoy refused the call-out because too many are under way; or the service says that
+    /// it is asked too often.
     Overload,
     /// The host does not do what is needed.
     Host,
@@ -58,17 +62,17 @@ pub(crate) enum Outage {
 
 impl Outage {
     /// Whether `on_outage: open` lets requests pass, and old answers serve. Not when requests bring it about, by their
-    /// number or by their credentials, for whoever sends them would open the gate; and not when the host does not do
-    /// what is asked of it.
+    /// number or by their credentials, for whoever sends them would open the gate; not when the service shows that it
+    /// lives; and not when the host does not do what is asked of it.
     pub(crate) const fn may_open(self) -> bool {
-        !matches!(self, Self::ServiceUp | Self::Overload | Self::Host)
+        !matches!(self, Self::Undecided | Self::ServiceUp | Self::Overload | Self::Host)
     }
 
     pub(crate) const fn as_str(self) -> &'static str {
         match self {
             Self::Unreachable => "auth-unreachable",
             Self::Reset => "auth-reset",
-            Self::Status => "auth-status",
+            Self::Status | Self::Undecided => "auth-status",
             Self::NoAnswer => "auth-no-answer",
             Self::NoList => "no-client-list",
             Self::ServiceUp => "auth-up",

@@ -63,11 +63,11 @@ counters! {
     auth_unreachable;
     /// Call-outs that had no answer at all.
     auth_no_answer;
-    /// Call-outs without a decision although the auth service decides on others, counted where `on_outage: open` or
+    /// Call-outs without a decision although the auth service answers others, counted where `on_outage: open` or
     /// `stale_if_error_ms` would have applied otherwise; also counted by what they failed by.
     auth_up;
-    /// Requests that were not held because too many were, and call-outs that Envoy refused because too many were under
-    /// way.
+    /// Requests that were not held because too many were, call-outs that Envoy refused because too many were under way,
+    /// and call-outs that the service refused because it is asked too often.
     overload;
     /// Lists of clients that were taken over.
     registry_updated;
@@ -94,7 +94,7 @@ impl Metrics {
         match outage {
             Outage::Unreachable => Some(self.auth_unreachable),
             Outage::Reset => Some(self.auth_reset),
-            Outage::Status => Some(self.auth_status),
+            Outage::Status | Outage::Undecided => Some(self.auth_status),
             Outage::NoAnswer => Some(self.auth_no_answer),
             Outage::NoList | Outage::Host => None,
             Outage::ServiceUp => Some(self.auth_up),

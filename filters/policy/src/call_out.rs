@@ -1,7 +1,8 @@
-//! Call-outs that Envoy refuses because there are too many.
+//! Call-outs that are refused because there are too many.
 //!
-//! Whoever sends many requests can fill a cluster's circuit breaker, so a policy must not treat such a refusal as it treats
-//! a service that is out. Envoy shows it in two ways (`Context::httpCall`, `Router::Filter::onUpstreamAbort`):
+//! Whoever sends many requests can fill a cluster's circuit breaker, or use up what the service answers in a time, so a
+//! policy must not treat such a refusal as it treats a service that is out. The service says it with 429 (RFC 6585, section
+//! 4), or with `retry-after` beside another status (RFC 9110, section 10.2.3). Envoy shows it in two ways (`Context::httpCall`, `Router::Filter::onUpstreamAbort`):
 //!
 //! - The host call fails at once with [`HostError::InternalFailure`], if the breaker is full when the call is made. A
 //!   cluster without any endpoint looks the same. A cluster that does not exist is [`HostError::BadArgument`].
@@ -28,7 +29,9 @@ impl From<HostError> for NotSent {
     }
 }
 
-/// Whether a reply that decides nothing says that there are too many requests.
+/// Whether a reply that decides nothing says that there are too many requests, or that it is too early for another.
 pub fn says_overload(headers: &HeaderList) -> bool {
-    headers.contains("x-envoy-overloaded")
+    headers.first(":status") == Some(b"429")
+        || headers.contains("retry-after")
+        || headers.contains("x-envoy-overloaded")
 }

@@ -24,6 +24,25 @@ pub struct Credentials {
     pub secret: Option<Vec<u8>>,
 }
 
+impl Credentials {
+    /// Credentials that nobody has and nobody can guess: an identifier and a secret of 32 letters and digits each.
+    pub(crate) fn random() -> Result<Self, getrandom::Error> {
+        let (id, secret) = (random_text()?, random_text()?);
+        Ok(Self { id, secret: Some(secret.into_bytes()) })
+    }
+}
+
+/// 160 random bits in base32 (RFC 4648), in lower case.
+fn random_text() -> Result<String, getrandom::Error> {
+    let mut bytes = [0; 32];
+    getrandom::fill(&mut bytes)?;
+    let digit = |byte: u8| match byte & 31 {
+        letter @ 0..=25 => char::from(b'a'.saturating_add(letter)),
+        digit => char::from(b'2'.saturating_add(digit.saturating_sub(26))),
+    };
+    Ok(bytes.into_iter().map(digit).collect())
+}
+
 /// Shows the identifier only.
 impl core::fmt::Debug for Credentials {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {

@@ -46,8 +46,8 @@ pub(crate) struct Registry {
     retry_in: Duration,
     /// No list can be had.
     trouble: Trouble,
-    /// Whether the last request for the list failed because too many call-outs were under way.
-    overloaded: bool,
+    /// What it means that there is no list, by how the last request for it ended.
+    lack: Outage,
     /// Exchanges that are held for the first list, with what they gave and until when.
     held: BTreeMap<ExchangeId, Held>,
 }
@@ -83,7 +83,7 @@ impl Registry {
         Self {
             limits: ListLimits { clients: size(source.max_clients), memory: size(source.max_memory_bytes) },
             outdated: ClientList::default(),
-            overloaded: false,
+            lack: Outage::NoList,
             source,
             interval: interval.saturating_add(longer),
             max_waiting: usize::try_from(max_waiting).unwrap_or(usize::MAX),
@@ -105,12 +105,12 @@ impl Registry {
     ) -> Verification {
         if let Some(list) = &self.list {
             if self.is_too_old(exchange) {
-                return Verification::Outage(self.no_list());
+                return Verification::Outage(self.lack);
             }
             return Verification::Decided(list.decide(&credentials));
         }
         if self.source.before_first_list == BeforeFirstList::Refuse {
-            return Verification::Outage(self.no_list());
+            return Verification::Outage(self.lack);
         }
         if self.held.len() >= self.max_waiting {
             metrics.overload.increment(exchange.host());
@@ -134,7 +134,7 @@ impl Registry {
                 self.ask(now, worker, metrics);
             }
             Poll::Pending(_, deadline) if deadline.is_due(now, self.answer_within()) => {
-                self.overloaded = false;
+                self.lack = Outage::NoList;
                 self.failed("no answer came", now, worker, metrics);
             }
             Poll::Loading(_) => released = self.load(now, worker, metrics),
@@ -143,7 +143,7 @@ impl Registry {
         let hold = self.hold();
         let overdue: Vec<ExchangeId> =
             self.held.iter().filter(|(_, held)| held.until.is_due(now, hold)).map(|(id, _)| *id).collect();
-        let why = self.no_list();
+        let why = self.lack;
         released.extend(overdue.into_iter().filter_map(|id| {
             self.held.remove(&id)?;
             Some(Released { id, verification: Verification::Outage(why) })
@@ -217,13 +217,8 @@ impl Registry {
         if matches!(problem, Problem::Refused(_)) {
             metrics.registry_refused.increment(worker.host());
         }
-        self.overloaded = matches!(problem, Problem::Overload);
+        self.lack = problem.lack();
         self.failed(&problem.to_string(), now, worker, metrics);
-    }
-
-    /// Why there is no list, or none that is believed still. Whoever fills the cluster's circuit breaker opens nothing.
-    fn no_list(&self) -> Outage {
-        if self.overloaded { Outage::Overload } else { Outage::NoList }
     }
 
     pub(crate) fn forget(&mut self, id: ExchangeId) {
@@ -245,7 +240,10 @@ impl Registry {
         match worker.host().call_out(&call) {
             Ok(token) => self.poll = Poll::Pending(token, now.after(self.answer_within())),
             Err(error) => {
-                self.overloaded = NotSent::from(error) == NotSent::Refused;
+                self.lack = match NotSent::from(error) {
+                    NotSent::UnknownCluster => Outage::NoList,
+                    NotSent::Refused => Outage::Overload,
+                };
                 self.failed(&format!("the request could not be sent: {error}"), now, worker, metrics);
             }
         }
@@ -297,7 +295,7 @@ impl Registry {
         if self.trouble.is_over() {
             worker.host().log(Level::Info, "client-id: the list of clients can be had again");
         }
-        self.overloaded = false;
+        self.lack = Outage::NoList;
         self.confirmed = at;
         self.retry_in = FIRST_RETRY;
         self.poll = Poll::Due(now.after(self.interval));
@@ -329,11 +327,24 @@ enum Problem {
     Refused(String),
 }
 
+impl Problem {
+    /// What a lack of the list means after this. A service that answers is not out, and whoever makes it answer that it is
+    /// asked too often, or fills the cluster's circuit breaker, opens nothing.
+    fn lack(&self) -> Outage {
+        match self {
+            Self::Overload => Outage::Overload,
+            Self::Status(status) if !status.starts_with('5') => Outage::Undecided,
+            Self::Refused(_) => Outage::Undecided,
+            Self::Reset | Self::Status(_) => Outage::NoList,
+        }
+    }
+}
+
 impl core::fmt::Display for Problem {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         match self {
             Self::Reset => f.write_str("the connection failed"),
-            Self::Overload => f.write_str("too many call-outs are under way"),
+            Self::Overload => f.write_str("too many requests, says the service or Envoy"),
             Self::Status(status) => write!(f, "the answer's status is \"{}\"", printable::name(status)),
             Self::Refused(reason) => write!(f, "the list is refused: {reason}"),
         }

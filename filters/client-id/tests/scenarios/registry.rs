@@ -460,3 +460,33 @@ fn opens_nothing_because_the_request_for_the_list_is_refused() {
     let id = call(&mut worker, "acme", "s");
     assert_admitted(&worker, id);
 }
+
+/// Whether a list was ever there or not.
+#[test]
+fn a_service_that_answers_something_else_than_a_list_opens_nothing() {
+    let open = json!({"on_outage": "open", "auth": {"registry": {"before_first_list": "refuse", "max_age_ms": 60_000}}});
+    let answers: [(u16, &[(&str, &str)], &[u8], &str); 6] = [
+        (404, &[], b"", "auth-status"),
+        (401, &[], b"", "auth-status"),
+        (200, &[], b"no list", "auth-status"),
+        (304, &[], b"", "auth-status"),
+        (429, &[], b"", "overload"),
+        (503, &[("retry-after", "5")], b"", "overload"),
+    ];
+    for (answered, headers, body, reason) in answers {
+        let mut worker = worker(&with(config(), open.clone()));
+        let token = worker.pending_call().token;
+        worker.answer(token, answered, headers, body);
+        let id = call(&mut worker, "acme", "s");
+        assert_eq!(status(&worker, id), 503, "{answered}");
+        let outcome = worker.host.property_of(id, &["portcullis.client-id.outcome"]).unwrap();
+        assert_eq!(String::from_utf8(outcome).unwrap(), format!("client-id:failed-closed:{reason}"));
+        assert_eq!(metric(&worker, "outage_open"), 0);
+        await_question(&mut worker);
+        let token = worker.pending_call().token;
+        worker.answer(token, 500, &[], b"");
+        let id = call(&mut worker, "acme", "s");
+        assert_admitted(&worker, id);
+        assert_eq!(upstream(&worker, id, "x-portcullis-unverified").as_deref(), Some("no-client-list"));
+    }
+}

@@ -1,5 +1,7 @@
 //! What the scenarios have in common.
 
+use std::time::Duration;
+
 use portcullis_client_id::ClientId;
 use portcullis_policy::host::Direction;
 use portcullis_policy::{Chain, ConfigError, ExchangeId};
@@ -43,6 +45,9 @@ pub(crate) fn worker_sharing(config: &Value, data: &SharedData) -> Worker {
 pub(crate) fn call(worker: &mut Worker, id: &str, secret: &str) -> ExchangeId {
     worker.request([(":method", "GET"), (":path", "/a"), ("client_id", id), ("client_secret", secret)])
 }
+
+/// How often the policy looks after what is overdue.
+pub(crate) const TICK: Duration = Duration::from_millis(500);
 
 /// The upstream's view of a header.
 pub(crate) fn upstream(worker: &Worker, id: ExchangeId, name: &str) -> Option<String> {
@@ -89,5 +94,20 @@ pub(crate) fn metric(worker: &Worker, name: &str) -> i64 {
 pub(crate) fn fail_all_calls(worker: &mut Worker) {
     while let Some(call) = worker.pending_calls().first() {
         worker.fail_call(call.token);
+    }
+}
+
+/// Lets all call-outs fail that are under way, and not those that take their place.
+pub(crate) fn fail_all_calls_once(worker: &mut Worker) {
+    for call in worker.pending_calls() {
+        worker.fail_call(call.token);
+    }
+}
+
+/// Lets the gateway's own questions fail in this way until it takes the service to be out.
+pub(crate) fn prove_outage(worker: &mut Worker, fail: fn(&mut Worker)) {
+    while !worker.pending_calls().is_empty() {
+        fail(worker);
+        worker.advance(TICK);
     }
 }
