@@ -14,6 +14,7 @@ mod observability;
 mod oddities;
 mod outages;
 mod pending_bodies;
+mod provoked_outages;
 mod registry;
 mod rejections;
 mod shared_cache;

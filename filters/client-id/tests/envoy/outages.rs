@@ -81,8 +81,6 @@ fn a_service_that_misbehaves_is_an_outage_until_it_recovers() {
         ("reset", Behaviour::Reset, "auth_status"),
         ("close", Behaviour::CloseAtOnce, "auth_status"),
         ("500", Behaviour::Reply(http_reply(500, &[], b"")), "auth_status"),
-        ("302", Behaviour::Reply(http_reply(302, &[("location", b"/login")], b"")), "auth_status"),
-        ("404", Behaviour::Reply(http_reply(404, &[], b"")), "auth_status"),
         ("garbage", Behaviour::Garbage, "auth_status"),
         ("half", Behaviour::HalfReply, "auth_reset"),
         ("huge headers", Behaviour::Reply(http_reply(200, &many_headers, b"")), "auth_status"),
@@ -98,6 +96,21 @@ fn a_service_that_misbehaves_is_an_outage_until_it_recovers() {
             assert_admits_again(&open, http, name);
         }
     }
+}
+
+#[test]
+fn a_service_that_answers_without_a_decision_is_no_outage() {
+    let auth = HostileServer::start(Behaviour::Hang);
+    let open = Gateway::start(&policy("auth", "open"), auth.addr());
+    let before = open.mark();
+    for http in Http::BOTH {
+        for status in [302, 400, 404, 429, 600] {
+            auth.behave(Behaviour::Reply(http_reply(status, &[("location", b"/login")], b"")));
+            assert_eq!(call(&open, http, &format!("{status} {http:?}")).status, 503, "{http:?} {status}");
+        }
+    }
+    open.assert_backend_untouched_since(&before);
+    assert_eq!((open.count("outage_open"), open.count("outage_closed")), (0, 10));
 }
 
 #[test]

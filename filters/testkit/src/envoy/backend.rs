@@ -13,6 +13,7 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::{TokioExecutor, TokioIo};
 use hyper_util::server::conn::auto;
 use tokio::net::TcpListener;
+use tokio::sync::Notify;
 use tokio::task::{JoinHandle, JoinSet};
 
 use super::message::Headers;
@@ -220,10 +221,14 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
         let shared = Arc::clone(&shared);
         connections.spawn(async move {
             let io = TokioIo::new(Metered::new(stream, Arc::clone(&shared.received)));
-            let service = service_fn(|request| record(Arc::clone(&shared), request));
+            let cut = Arc::new(Notify::new());
+            let service = service_fn(|request| record(Arc::clone(&shared), Arc::clone(&cut), request));
             // How a connection ends is the peer's affair; what it meant for a request is recorded there.
             let server = auto::Builder::new(TokioExecutor::new());
-            let _ = server.serve_connection_with_upgrades(io, service).await;
+            tokio::select! {
+                _ = server.serve_connection_with_upgrades(io, service) => {}
+                () = cut.notified() => {}
+            }
         });
         while connections.try_join_next().is_some() {}
     }
@@ -231,6 +236,7 @@ async fn accept(listener: TcpListener, shared: Arc<Shared>) {
 
 async fn record(
     shared: Arc<Shared>,
+    cut: Arc<Notify>,
     mut request: http::Request<Incoming>,
 ) -> Result<http::Response<ReplyBody>, Infallible> {
     let upgrade = hyper::upgrade::on(&mut request);
@@ -263,6 +269,10 @@ async fn record(
     tokio::time::sleep(reply.delay).await;
     if let Some(gate) = &reply.gate {
         gate.pass().await;
+    }
+    if reply.cuts {
+        cut.notify_one();
+        std::future::pending::<()>().await;
     }
     exchange.answered();
     let response = reply.into_http();

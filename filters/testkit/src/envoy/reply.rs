@@ -21,6 +21,7 @@ pub struct Reply {
     trailers: Vec<(String, Vec<u8>)>,
     pub(super) delay: Duration,
     pub(super) gate: Option<Gate>,
+    pub(super) cuts: bool,
 }
 
 impl Reply {
@@ -32,6 +33,11 @@ impl Reply {
     /// A 200 with this body.
     pub fn ok(body: impl Into<Bytes>) -> Self {
         Self::status(200).body(body)
+    }
+
+    /// No response: the connection is closed, with all that is under way on it.
+    pub fn cut() -> Self {
+        Self { cuts: true, ..Self::default() }
     }
 
     /// Adds a header field.
