@@ -93,7 +93,8 @@ pub enum SecretRule {
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Auth {
     /// The auth service is asked about each pair of credentials that is not in the cache, with a request that
-    /// carries them as HTTP Basic. 2xx admits, 401 and 403 refuse, anything else is an outage.
+    /// carries them as HTTP Basic. 2xx admits, 401 and 403 refuse, 5xx or nothing is an outage, anything else decides
+    /// nothing.
     PerRequest(PerRequest),
     /// The auth service is asked for its list of clients from time to time, and decisions are made in the worker.
     Registry(RegistrySource),
@@ -182,7 +183,7 @@ pub struct RegistrySource {
 /// Headers of the auth service's answer that say who the client is. A name or tier that the answer does not have, or
 /// that is not 1 to 256 bytes of UTF-8 text without control characters and white space at its ends, is left out of the
 /// identity. Spaces and tabs around a value do not belong to it (RFC 9110, section 5.5). An admission that has one of them
-/// twice, in whatever spelling of its name, is an outage.
+/// twice, in whatever spelling of its name, decides nothing.
 #[derive(Debug, Default, Clone, Deserialize, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]

@@ -257,6 +257,8 @@ fn tells_outages_apart() {
         (502, &[], b"", &[], Outage::Unavailable, "unavailable"),
         (503, &[], b"", &[], Outage::Unavailable, "unavailable"),
         (503, &[("x-envoy-overloaded", "true")], b"", &[], Outage::Overload, "overload"),
+        (503, &[("retry-after", "1")], b"", &[], Outage::Overload, "overload"),
+        (429, &[], b"", &[], Outage::Overload, "overload"),
         (
             200,
             &[("grpc-status", "14"), ("x-envoy-overloaded", "true")],
