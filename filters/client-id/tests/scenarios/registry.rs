@@ -461,11 +461,13 @@ fn opens_nothing_because_the_request_for_the_list_is_refused() {
     assert_admitted(&worker, id);
 }
 
-/// Whether a list was ever there or not.
+/// Status, headers and body of an answer, and what it is.
+type Answer = (u16, &'static [(&'static str, &'static str)], &'static [u8], &'static str);
+
 #[test]
 fn a_service_that_answers_something_else_than_a_list_opens_nothing() {
     let open = json!({"on_outage": "open", "auth": {"registry": {"before_first_list": "refuse", "max_age_ms": 60_000}}});
-    let answers: [(u16, &[(&str, &str)], &[u8], &str); 6] = [
+    let answers: [Answer; 6] = [
         (404, &[], b"", "auth-status"),
         (401, &[], b"", "auth-status"),
         (200, &[], b"no list", "auth-status"),
