@@ -2,7 +2,8 @@
 //!
 //! Whoever sends many requests can fill a cluster's circuit breaker, or use up what the service answers in a time, so a
 //! policy must not treat such a refusal as it treats a service that is out. The service says it with 429 (RFC 6585, section
-//! 4), or with `retry-after` beside another status (RFC 9110, section 10.2.3). Envoy shows it in two ways (`Context::httpCall`, `Router::Filter::onUpstreamAbort`):
+//! 4), or with `retry-after` beside another status (RFC 9110, section 10.2.3). Envoy shows it in two ways
+//! (`Context::httpCall`, `Router::Filter::onUpstreamAbort`):
 //!
 //! - The host call fails at once with [`HostError::InternalFailure`], if the breaker is full when the call is made. A
 //!   cluster without any endpoint looks the same. A cluster that does not exist is [`HostError::BadArgument`].

@@ -64,7 +64,7 @@ fn assert_opens_nothing(answer: impl Fn(&str, &str) -> Reply + Send + Sync + 'st
     revoked.store(true, Ordering::SeqCst);
     gateway.backend.clear();
     for at in 0..12 {
-        for id in ["portcullis-probe", GOOD.0] {
+        for id in ["a-gateway-s-own", GOOD.0] {
             let status = call(&gateway, id, &format!("guess {at}"));
             assert!(status == 401 || status == 503, "{id} {at}: {status}");
         }

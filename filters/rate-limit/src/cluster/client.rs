@@ -26,6 +26,7 @@ const GRACE: Duration = Duration::from_secs(1);
 mod grpc_status {
     pub(super) const OK: u32 = 0;
     pub(super) const DEADLINE_EXCEEDED: u32 = 4;
+    pub(super) const RESOURCE_EXHAUSTED: u32 = 8;
     pub(super) const UNAVAILABLE: u32 = 14;
 }
 
@@ -292,6 +293,7 @@ fn read(reply: CallOutReply, permitted: &PermittedHeaders, host: &dyn Host) -> R
     let end = if trailers.contains("grpc-status") { &trailers } else { &headers };
     match grpc_status(end)? {
         grpc_status::OK => {}
+        grpc_status::RESOURCE_EXHAUSTED => return Err(Outage::Overload),
         _ if says_overload(&headers) => return Err(Outage::Overload),
         grpc_status::UNAVAILABLE if end.first("grpc-message") == Some(ENVOY_TIMEOUT) => {
             return Err(Outage::Timeout);

@@ -274,6 +274,7 @@ fn tells_outages_apart() {
         (200, &[("grpc-status", "14"), timeout], b"", &[], Outage::Timeout, "timeout"),
         (200, &[("grpc-status", "4")], b"", &[], Outage::Timeout, "timeout"),
         (200, &[("grpc-status", "2")], b"", &[], Outage::Error, "error"),
+        (200, &[("grpc-status", "8")], b"", &[], Outage::Overload, "overload"),
         (200, &[("grpc-status", "0")], b"", &[], Outage::Nonsense, "nonsense"),
         // The trailers have the last word.
         (200, &[], &message, &[("grpc-status", "2")], Outage::Error, "error"),
