@@ -450,8 +450,8 @@ fn check_origin(origin: &Origin) -> Result<(), ConfigError> {
                     return Err(ConfigError::new(field, "must not be empty"));
                 }
             }
-            if id == secret {
-                return Err(ConfigError::new("secret", "must be another name than id"));
+            if parameter::is_same(id.as_bytes(), secret.as_bytes()) {
+                return Err(ConfigError::new("secret", "must be another name than id, to every reader"));
             }
             Ok(())
         }

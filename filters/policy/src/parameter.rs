@@ -9,9 +9,10 @@
 //! - Most leave a `%` as it is that no two hexadecimal digits follow, and do not give up the name.
 //! - Some separate by `;` too, as HTML 4.01 recommended (appendix B.2.2), PHP if `arg_separator.input` says so.
 //! - qs, which Express uses, takes the brackets off a name that begins with one: `[client_id]` and `[client_id]x` are
-//!   `client_id` (qs, `lib/parse.js`).
+//!   `client_id` (qs, `lib/parse.js`). Rack, which Rails uses, passes over all brackets before a name, and ends it at the
+//!   next: `]client_id` and `client_id]` are `client_id` (Rack 2, `lib/rack/query_parser.rb`).
 //! - PHP's own server takes no notice of a second `?` at the beginning of the query (`sapi/cli/php_http_parser.c`).
-//! - ASP.NET does not tell upper from lower case.
+//! - ASP.NET does not tell upper from lower case, and knows `%uXXXX` (`HttpUtility.UrlDecode`).
 //!
 //! As for [names of headers](crate::spelling), whatever some reader takes for a name counts as this name.
 
@@ -54,15 +55,16 @@ pub fn is_same(encoded: &[u8], name: &[u8]) -> bool {
         return true;
     }
     let marks = encoded.iter().take_while(|byte| **byte == b'?').count();
-    let mut bytes = Decoded(encoded.get(marks..).unwrap_or_default()).skip_while(|byte| *byte == b' ');
-    matches!(behind(bytes.clone(), name), Some(None | Some(b'\0' | b'[')))
-        || (bytes.next() == Some(b'[') && behind(bytes, name) == Some(Some(b']')))
+    let bytes = Decoded(encoded.get(marks..).unwrap_or_default());
+    // A name may itself begin with what stands for a bracket to PHP.
+    begins_with(bytes.clone().skip_while(|byte| *byte == b' '), name)
+        || begins_with(bytes.skip_while(|byte| matches!(byte, b' ' | b'[' | b']')), name)
 }
 
-/// What stands behind the name, if the bytes begin with it: a byte or their end.
-fn behind(mut bytes: impl Iterator<Item = u8>, name: &[u8]) -> Option<Option<u8>> {
-    let begins = name.iter().all(|other| bytes.next().is_some_and(|byte| is_same_byte(byte, *other)));
-    begins.then(|| bytes.next())
+/// Whether the bytes are the name and end there, to some reader.
+fn begins_with(mut bytes: impl Iterator<Item = u8>, name: &[u8]) -> bool {
+    name.iter().all(|other| bytes.next().is_some_and(|byte| is_same_byte(byte, *other)))
+        && matches!(bytes.next(), None | Some(b'\0' | b'[' | b']'))
 }
 
 fn is_same_byte(byte: u8, other: u8) -> bool {
@@ -79,11 +81,15 @@ impl Iterator for Decoded<'_> {
     fn next(&mut self) -> Option<u8> {
         let (first, rest) = self.0.split_first()?;
         self.0 = rest;
+        let digit = |digit: &u8| char::from(*digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
         match (first, rest) {
             (b'+', _) => Some(b' '),
+            (b'%', [b'u' | b'U', b'0', b'0', high, low, rest @ ..]) => {
+                let Some((high, low)) = digit(high).zip(digit(low)) else { return Some(b'%') };
+                self.0 = rest;
+                Some((high << 4) | low)
+            }
             (b'%', [high, low, rest @ ..]) => {
-                let digit =
-                    |digit: &u8| char::from(*digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
                 let Some((high, low)) = digit(high).zip(digit(low)) else { return Some(b'%') };
                 self.0 = rest;
                 Some((high << 4) | low)
@@ -123,6 +129,13 @@ mod tests {
             "a%id",
             "a~id",
             "[a_id]",
+            "[a_id",
+            "]a_id",
+            "[]a_id",
+            "[[a_id]]",
+            "a_id]",
+            "a_id]x",
+            "a%u005Fid",
             "%5Ba_id%5D[x]",
             "[a.id]x",
         ] {
@@ -133,9 +146,29 @@ mod tests {
     #[test]
     fn leaves_other_names_alone() {
         for encoded in [
-            "", "a", "a_i", "a_idx", "xa_id", "aid", "a__id", "a_id_", "a_id+", "a_id.", "a_id]", "a[id]",
-            "a_id%", "a_id%0", "%00a_id", "%09a_id", "_a_id", "[a_id", "[a_id[]", "[]a_id", "x[a_id]",
-            "a%00_id", "a%2500id", "a%5_id", "a%",
+            "",
+            "a",
+            "a_i",
+            "a_idx",
+            "xa_id",
+            "aid",
+            "a__id",
+            "a_id_",
+            "a_id+",
+            "a_id.",
+            "a[id]",
+            "a_id%",
+            "a_id%0",
+            "%00a_id",
+            "%09a_id",
+            "_a_id",
+            "x[a_id]",
+            "a%u015Fid",
+            "a%u00Fid",
+            "a%00_id",
+            "a%2500id",
+            "a%5_id",
+            "a%",
         ] {
             assert!(!is_same(encoded.as_bytes(), b"a_id"), "{encoded}");
         }

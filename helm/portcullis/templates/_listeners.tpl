@@ -130,7 +130,8 @@ normalize_path: true
 merge_slashes: true
 path_with_escaped_slashes_action: UNESCAPE_AND_REDIRECT
 common_http_protocol_options:
-  idle_timeout: 3600s
+  # A connection without a request takes one of those that there may be.
+  idle_timeout: 60s
   max_headers_count: 100
   headers_with_underscores_action: {{ $values.listener.headersWithUnderscores }}
 http2_protocol_options:

@@ -31,7 +31,10 @@ fn alone() -> Option<MutexGuard<'static, ()>> {
 
 /// So many connections, and the descriptors that their other ends in this process need.
 fn may_open(connections: usize) -> bool {
-    let files = 3 * connections + 4000;
+    may_have_files(3 * connections + 4000)
+}
+
+fn may_have_files(files: usize) -> bool {
     let pid = std::process::id().to_string();
     let _ = Command::new("prlimit").args(["--pid", &pid, &format!("--nofile={files}:")]).output();
     let limits = fs::read_to_string("/proc/self/limits").unwrap_or_default();
@@ -164,6 +167,43 @@ fn refused_requests_that_are_kept_open_side_by_side() {
         assert!(policies.survived || !bare.survived, "{table}");
     }
     eprintln!("{table}");
+}
+
+/// Headers that never end take memory for each connection before anything can refuse them: the limit of connections bounds it.
+#[test]
+fn headers_that_never_end() {
+    let Some(_alone) = alone() else { return };
+    const CONNECTIONS: usize = 9900;
+    if !may_have_files(CONNECTIONS + 4000) {
+        return;
+    }
+    let Some(gateway) = Contained::start(|_| {}) else { return };
+    assert_eq!(gateway.status("/"), Some(200));
+
+    let mut held: Vec<_> = (0..CONNECTIONS)
+        .filter_map(|_| {
+            let stream = TcpStream::connect(gateway.addr()).ok()?;
+            stream.set_nonblocking(true).ok()?;
+            Some(stream)
+        })
+        .collect();
+    for piece in [&b"GET / HTTP/1.1\r\nhost: gateway.test\r\nx: "[..], &[b'v'; 32_500]] {
+        for stream in &mut held {
+            // One too many is closed before all is sent.
+            let _ = stream.write_all(piece);
+        }
+    }
+    // Envoy gives up on headers after 10 s.
+    wait_until("others are served", FLOOD_PATIENCE, || {
+        assert!(gateway.envoy.is_running());
+        gateway.status("/") == Some(200)
+    });
+
+    let peak = gateway.container.peak() / MIB;
+    eprintln!("at most {peak} MiB");
+    assert!(peak < 400, "{peak} MiB");
+    drop(held);
+    gateway.assert_no_vm_died();
 }
 
 /// Bodies that are never finished take the policies' memory up to its default bounds: the container has room for them.
