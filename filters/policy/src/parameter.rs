@@ -56,15 +56,21 @@ pub fn is_same(encoded: &[u8], name: &[u8]) -> bool {
     }
     let marks = encoded.iter().take_while(|byte| **byte == b'?').count();
     let bytes = Decoded(encoded.get(marks..).unwrap_or_default());
-    // A name may itself begin with what stands for a bracket to PHP.
-    begins_with(bytes.clone().skip_while(|byte| *byte == b' '), name)
-        || begins_with(bytes.skip_while(|byte| matches!(byte, b' ' | b'[' | b']')), name)
+    // PHP ends a name at a bracket that something closes; any other stands for an underscore.
+    let mut variable = bytes.clone().skip_while(|byte| *byte == b' ');
+    if begins_with(&mut variable, name) && matches!(variable.next(), None | Some(b'\0' | b'[')) {
+        return true;
+    }
+    // To Rack and qs, no bracket is a part of a name.
+    let mut key = bytes
+        .skip_while(|byte| matches!(byte, b' ' | b'[' | b']'))
+        .take_while(|byte| !matches!(byte, b'\0' | b'[' | b']'));
+    begins_with(&mut key, name) && key.next().is_none()
 }
 
-/// Whether the bytes are the name and end there, to some reader.
-fn begins_with(mut bytes: impl Iterator<Item = u8>, name: &[u8]) -> bool {
+/// Whether the bytes begin with this name, to some reader.
+fn begins_with(bytes: &mut impl Iterator<Item = u8>, name: &[u8]) -> bool {
     name.iter().all(|other| bytes.next().is_some_and(|byte| is_same_byte(byte, *other)))
-        && matches!(bytes.next(), None | Some(b'\0' | b'[' | b']'))
 }
 
 fn is_same_byte(byte: u8, other: u8) -> bool {
