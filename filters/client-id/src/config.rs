@@ -5,7 +5,7 @@ use core::ops::RangeInclusive;
 use portcullis_policy::headers::{has_meaning, is_reserved, is_token};
 use portcullis_policy::scope::Scope;
 use portcullis_policy::target::is_authority;
-use portcullis_policy::{ConfigError, MostMemory, spelling};
+use portcullis_policy::{ConfigError, MostMemory, parameter, spelling};
 use serde::{Deserialize, Serialize};
 
 use crate::credentials::{MAX_ID_BYTES, MAX_SECRET_BYTES};
