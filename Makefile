@@ -73,7 +73,7 @@ test: build trapping-module test-lab ## Run all tests, the end-to-end ones again
 
 .PHONY: floods
 floods: build ## Flood a gateway in 512 MiB with what stays open, beside a bare Envoy (6 minutes; 4 GiB; root)
-	@PORTCULLIS_FLOODS=1 cargo test --quiet $(CARGO_FLAGS) -p portcullis-abuse --test abuse floods -- --nocapture
+	@PORTCULLIS_FLOODS=1 cargo test --quiet $(CARGO_FLAGS) --workspace --all-features --test abuse floods -- --nocapture
 
 .PHONY: matrix
 matrix: build ## Run the whole reliability matrix in Envoy (5 minutes) and write docs/reliability.md
