@@ -320,7 +320,7 @@ fn a_configuration_that_could_take_more_memory_than_a_vm_has_is_refused() {
     let most = json!({"max_queue_bytes": 256 << 20, "max_batch_bytes": 16 << 20, "max_in_flight": 16, "max_queue": 1_000_000});
     let list = |bytes: usize| json!({"client-id": {"auth": {"registry": {"cluster": "auth", "max_memory_bytes": bytes}}}});
     let router = json!({"content-router": {
-        "rules": [{"when": {"json": {"pointer": "/a"}}, "then": {"route": "a"}}], "default": {"route": "b"},
+        "rules": [{"when": {"json": {"pointer": "/a"}}, "then": {"route": "a"}}], "default": {"route": "b"}, "body": {"max_held_bytes": 256 << 20},
     }});
     let two = json!({"max_queue_bytes": 128 << 20});
     for (document, config, expected) in [

@@ -176,7 +176,7 @@ pub struct RegistrySource {
     /// How much of a VM's memory a list may take, with the text that it is read from, in bytes. The list before it is in
     /// memory too until it is replaced.
     #[serde(default = "default_max_memory_bytes")]
-    #[cfg_attr(feature = "schema", schemars(range(min = 65_536, max = 536_870_912)))]
+    #[cfg_attr(feature = "schema", schemars(range(min = 65_536, max = 402_653_184)))]
     pub max_memory_bytes: u32,
 }
 
@@ -489,7 +489,7 @@ fn check_registry(source: &RegistrySource) -> Result<(), ConfigError> {
     in_range("max_age_ms", source.max_age_ms, 0..=604_800_000)?;
     in_range("max_bytes", source.max_bytes, 1..=32 << 20)?;
     in_range("max_clients", source.max_clients, 1..=1_000_000)?;
-    in_range("max_memory_bytes", source.max_memory_bytes, 64 << 10..=512 << 20)
+    in_range("max_memory_bytes", source.max_memory_bytes, 64 << 10..=384 << 20)
 }
 
 fn check_call(cluster: &str, path: &str, authority: &str) -> Result<(), ConfigError> {
@@ -644,7 +644,7 @@ mod tests {
             ("auth.registry.max_age_ms", 0, 604_800_000),
             ("auth.registry.max_bytes", 1, 33_554_432),
             ("auth.registry.max_clients", 1, 1_000_000),
-            ("auth.registry.max_memory_bytes", 65_536, 536_870_912),
+            ("auth.registry.max_memory_bytes", 65_536, 402_653_184),
             ("cache.entries", 0, 1_000_000),
             ("cache.admit_ttl_ms", 0, 86_400_000),
             ("cache.deny_ttl_ms", 0, 86_400_000),

@@ -256,7 +256,7 @@ fn a_held_request_that_is_aborted_is_forgotten() {
 /// The greatest values that the configuration allows.
 fn greatest() -> Value {
     policy(json!({
-        "max_bytes": 32 << 20, "max_clients": 1_000_000, "max_memory_bytes": 512 << 20,
+        "max_bytes": 32 << 20, "max_clients": 1_000_000, "max_memory_bytes": 384 << 20,
         "interval_ms": 100, "timeout_ms": 60_000,
     }))
 }
