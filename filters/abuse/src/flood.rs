@@ -10,9 +10,8 @@ use std::time::Duration;
 
 use portcullis_testkit::envoy::PATIENCE;
 
-const HEADERS: u8 = 1;
-const SETTINGS: u8 = 4;
-const END_STREAM_AND_HEADERS: u8 = 5;
+use crate::raw2::{END_HEADERS, END_STREAM, HEADERS, SETTINGS, push_frame, push_literal};
+
 const INITIAL_WINDOW_SIZE: u16 = 4;
 
 /// The largest value that the peer's table of 4,096 bytes takes, with its name.
@@ -91,38 +90,7 @@ fn connection_bytes(streams: u32, fields: &[(&str, &[u8])]) -> Vec<u8> {
         } else {
             block.extend([NEWEST; TIMES]);
         }
-        push_frame(&mut bytes, HEADERS, END_STREAM_AND_HEADERS, 1 + 2 * stream, &block);
+        push_frame(&mut bytes, HEADERS, END_STREAM | END_HEADERS, 1 + 2 * stream, &block);
     }
     bytes
-}
-
-fn push_frame(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
-    let length = u32::try_from(payload.len()).expect("a short payload").to_be_bytes();
-    bytes.extend_from_slice(&length[1..]);
-    bytes.extend([kind, flags]);
-    bytes.extend(stream.to_be_bytes());
-    bytes.extend_from_slice(payload);
-}
-
-/// A literal field with a new name (RFC 7541, section 6.2).
-fn push_literal(block: &mut Vec<u8>, kind: u8, name: &[u8], value: &[u8]) {
-    block.push(kind);
-    for text in [name, value] {
-        push_length(block, text.len());
-        block.extend_from_slice(text);
-    }
-}
-
-/// An integer with a prefix of seven bits (RFC 7541, section 5.1).
-fn push_length(block: &mut Vec<u8>, length: usize) {
-    let Some(mut rest) = length.checked_sub(127) else {
-        block.push(u8::try_from(length).expect("below 127"));
-        return;
-    };
-    block.push(127);
-    while rest >= 128 {
-        block.push(u8::try_from(rest % 128).expect("below 128") | 128);
-        rest /= 128;
-    }
-    block.push(u8::try_from(rest).expect("below 128"));
 }

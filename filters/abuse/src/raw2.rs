@@ -18,14 +18,14 @@ pub enum Answer {
 }
 
 const DATA: u8 = 0;
-const HEADERS: u8 = 1;
+pub(crate) const HEADERS: u8 = 1;
 const RST_STREAM: u8 = 3;
-const SETTINGS: u8 = 4;
+pub(crate) const SETTINGS: u8 = 4;
 const GOAWAY: u8 = 7;
 const CONTINUATION: u8 = 9;
 
-const END_STREAM: u8 = 1;
-const END_HEADERS: u8 = 4;
+pub(crate) const END_STREAM: u8 = 1;
+pub(crate) const END_HEADERS: u8 = 4;
 const PADDED: u8 = 8;
 const PRIORITY: u8 = 0x20;
 
@@ -75,7 +75,7 @@ pub fn block<'a>(
     block
 }
 
-fn push_frame(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
+pub(crate) fn push_frame(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[u8]) {
     let length = u32::try_from(payload.len()).expect("a frame's length").to_be_bytes();
     bytes.extend_from_slice(&length[1..]);
     bytes.extend_from_slice(&[kind, flags]);
@@ -88,17 +88,22 @@ fn push_frame(bytes: &mut Vec<u8>, kind: u8, flags: u8, stream: u32, payload: &[
 fn push_block(bytes: &mut Vec<u8>, fields: Block, end_stream: u8) {
     let mut block = Vec::new();
     for (name, value) in fields {
-        block.push(0);
-        for text in [name, value] {
-            push_length(&mut block, text.len());
-            block.extend_from_slice(text);
-        }
+        push_literal(&mut block, 0, name, value);
     }
     let pieces: Vec<&[u8]> = block.chunks(MAX_FRAME).collect();
     for (at, piece) in pieces.iter().enumerate() {
         let ending = if at + 1 == pieces.len() { END_HEADERS } else { 0 };
         let (kind, flags) = if at == 0 { (HEADERS, end_stream) } else { (CONTINUATION, 0) };
         push_frame(bytes, kind, flags | ending, 1, piece);
+    }
+}
+
+/// A literal field with a new name (RFC 7541, section 6.2).
+pub(crate) fn push_literal(block: &mut Vec<u8>, kind: u8, name: &[u8], value: &[u8]) {
+    block.push(kind);
+    for text in [name, value] {
+        push_length(block, text.len());
+        block.extend_from_slice(text);
     }
 }
 
